@@ -1,0 +1,16 @@
+// The one build recipe of every package: ESM for the engines we support, source maps, no declarations (tsc writes those).
+import { defineConfig, type Options } from 'tsup'
+
+export const preset = (entry: readonly string[] = ['src/index.ts']): ReturnType<typeof defineConfig> =>
+  defineConfig({
+    entry: [...entry],
+    format: ['esm'],
+    target: 'node22',
+    platform: 'neutral',
+    dts: false,
+    sourcemap: true,
+    clean: true,
+    splitting: true,
+    treeshake: true,
+    removeNodeProtocol: false,
+  } satisfies Options)

@@ -1,0 +1,27 @@
+// One test run for the whole repository: every package and example is a project. Tests read the sources through the
+// `@lockstep/source` export condition; with LOCKSTEP_BUILT=1 they read the built files, as users will.
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+const root = import.meta.dirname
+const built = process.env['LOCKSTEP_BUILT'] === '1'
+const conditions = built ? [] : ['@lockstep/source']
+const suites = ['packages', 'examples'].flatMap(folder =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder))
+        .filter(name => existsSync(join(root, folder, name, 'test')))
+        .map(name => ({ name, dir: `${folder}/${name}` }))
+    : [],
+)
+
+export default defineConfig({
+  test: {
+    projects: [...suites, { name: 'repository', dir: '.ci' }].map(({ name, dir }) => ({
+      root: join(root, dir),
+      resolve: { conditions: [...conditions, 'node', 'import', 'default'] },
+      ssr: { resolve: { conditions: [...conditions, 'node', 'import', 'default'] } },
+      test: { name, include: ['test/**/*.test.ts'], environment: 'node', testTimeout: 20_000 },
+    })),
+  },
+})
