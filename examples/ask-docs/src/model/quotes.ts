@@ -1,0 +1,113 @@
+// Chooses what to quote: the sentences that say most about a topic, with the code or list that they announce.
+import type { Quotable } from '../docs/markdown-sentences.ts'
+import { termSetOf } from '../docs/words.ts'
+import type { TopicWord } from './topic.ts'
+
+export type Source = { readonly reference: string; readonly heading: string; readonly quotables: readonly Quotable[] }
+export type Quote = { readonly reference: string; readonly text: string }
+
+type Candidate = {
+  readonly source: Source
+  readonly position: number
+  readonly text: string
+  readonly terms: ReadonlySet<string>
+  readonly score: number
+}
+
+const sentenceCount = 4
+const announcedItems = 6
+const announcedCodeLines = 16
+const shareOfBest = 0.4
+
+/** Quotes the best sentences, at most four, grouped by source in the order of the text. *Order* of the sources: best first, also when given. */
+export function chooseQuotes(sources: readonly Source[], topic: readonly TopicWord[]): readonly Quote[] {
+  const chosen = distinct(rank(sources, topic)).slice(0, sentenceCount)
+  return [...new Set(chosen.map(({ source }) => source))].map(source => {
+    const positions = chosen.filter(candidate => candidate.source === source).map(({ position }) => position)
+    const lines = positions.sort((a, b) => a - b).flatMap(position => withAnnounced(source.quotables, position))
+    return { reference: source.reference, text: join(lines) }
+  })
+}
+
+/** Lists the topic words that no source says, in its text or heading. */
+export function wordsNotIn(topic: readonly TopicWord[], sources: readonly Source[]): readonly string[] {
+  const said = termSetOf(
+    sources.map(({ heading, quotables }) => [heading, ...quotables.map(({ text }) => text)].join(' ')).join(' '),
+  )
+  return topic.filter(({ terms }) => !terms.some(term => said.has(term))).map(({ word }) => word)
+}
+
+function rank(sources: readonly Source[], topic: readonly TopicWord[]): readonly Candidate[] {
+  const candidates = sources.flatMap(source =>
+    source.quotables.flatMap(({ type, text }, position) =>
+      type === 'code' || text.length < 20 ? [] : [{ source, position, text, terms: termSetOf(text) }],
+    ),
+  )
+  const weights = topic.map(word =>
+    rarity(
+      word,
+      candidates.map(({ terms }) => terms),
+    ),
+  )
+  const scored = candidates.map(candidate => {
+    const heading = termSetOf(candidate.source.heading)
+    const said = topic.reduce((sum, word, index) => {
+      const weight = weights[index] ?? 0
+      return sum + weight * (says(candidate.terms, word) + says(heading, word) / 2)
+    }, 0)
+    return { ...candidate, score: said * shape(candidate) * (1 - 0.15 * sources.indexOf(candidate.source)) }
+  })
+  const best = Math.max(0, ...scored.map(({ score }) => score))
+  return scored.filter(({ score }) => score > best * shareOfBest).sort((a, b) => b.score - a.score)
+}
+
+/** A word that every sentence says decides nothing; one that few say decides much. */
+function rarity(word: TopicWord, texts: readonly ReadonlySet<string>[]): number {
+  const count = texts.filter(terms => says(terms, word) > 0).length
+  return Math.log(1 + texts.length / (1 + count))
+}
+
+/** How surely a text says a word: fully by its own stem, less by a word of like meaning. */
+function says(terms: ReadonlySet<string>, { terms: [own = '', ...others] }: TopicWord): number {
+  return terms.has(own) ? 1 : others.some(term => terms.has(term)) ? 0.5 : 0
+}
+
+/**
+ * Opening sentences tend to explain, and so does one that announces code. A long one buries what it says, a lead-in to nothing
+ * says nothing, and an item out of its list says half.
+ */
+function shape({ source, position, text }: Pick<Candidate, 'source' | 'position' | 'text'>): number {
+  const opening = position === 0 ? 1.3 : position === 1 ? 1.1 : 1
+  const length = text.length > 320 ? 0.6 : 1
+  const leadIn = !text.endsWith(':') ? 1 : withAnnounced(source.quotables, position).length > 1 ? 1.2 : 0.3
+  const kind = source.quotables[position]?.type === 'item' ? 0.75 : 1
+  return opening * length * leadIn * kind
+}
+
+function distinct(candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.filter(
+    (candidate, index) => !candidates.slice(0, index).some(earlier => sameWords(earlier.terms, candidate.terms)),
+  )
+}
+
+function sameWords(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return [...a].filter(term => b.has(term)).length >= 0.8 * Math.min(a.size, b.size)
+}
+
+function withAnnounced(quotables: readonly Quotable[], position: number): readonly Quotable[] {
+  const quoted = quotables[position]
+  const next = quotables[position + 1]
+  if (quoted === undefined || next === undefined || !quoted.text.endsWith(':'))
+    return quoted === undefined ? [] : [quoted]
+  if (next.type === 'code') return next.text.split('\n').length <= announcedCodeLines ? [quoted, next] : [quoted]
+  const rest = quotables.slice(position + 1)
+  const end = rest.findIndex(({ type }) => type !== 'item')
+  return [quoted, ...rest.slice(0, Math.min(end < 0 ? rest.length : end, announcedItems))]
+}
+
+function join(quoted: readonly Quotable[]): string {
+  return [...new Set(quoted)].reduce((text, { type, text: next }, index) => {
+    const before = index === 0 ? '' : type === 'sentence' ? ' ' : '\n'
+    return `${text}${before}${type === 'item' ? `- ${next}` : next}`
+  }, '')
+}
