@@ -1,0 +1,143 @@
+// Data that can be stored: plain JSON, frozen to the leaves. What comes from outside is copied here, never frozen in place.
+import type { JSONValue } from 'ai'
+import { MessageListError } from './errors.ts'
+
+/** `T` as it is stored: readonly to the leaves. Values that can be any JSON keep the SDK's own recursive type. */
+export type Frozen<T> = [JSONValue] extends [T] ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T
+
+/** Deeper nesting than any conversation has; what is deeper would overflow the stack of whoever reads it. */
+const maxDepth = 200
+
+interface Walk {
+  readonly root: string
+  readonly trail: (string | number)[]
+  readonly ancestors: object[]
+}
+
+/**
+ * Copies a value into frozen plain JSON: what `JSON.stringify` would write, with bytes as base64 and unpaired surrogates
+ * replaced by U+FFFD, as every encoder does.
+ *
+ * Throws: `unsafe-data` for cycles, bigints, prototype-polluting keys and nesting deeper than 200, with the path.
+ */
+export function frozenJson(value: unknown, path: string): unknown {
+  return copy(value, { root: path, trail: [], ancestors: [] }) ?? null
+}
+
+function copy(value: unknown, walk: Walk): unknown {
+  switch (typeof value) {
+    case 'string':
+      return wellFormed(value)
+    case 'number':
+      // -0 is written as 0 and NaN as null by JSON: what is stored is what comes back.
+      return Number.isFinite(value) ? value + 0 : null
+    case 'boolean':
+      return value
+    case 'bigint':
+      return refuse(walk, `is the bigint ${value}n, which JSON cannot carry. Pass it as a string or a number.`)
+    case 'object':
+      return value === null ? null : copyObject(value, walk)
+    default:
+      return undefined
+  }
+}
+
+function copyObject(value: object, walk: Walk): unknown {
+  if (ArrayBuffer.isView(value)) return base64Of(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+  if (value instanceof ArrayBuffer) return base64Of(new Uint8Array(value))
+  if ('toJSON' in value && typeof value.toJSON === 'function') return copy((value.toJSON as () => unknown)(), walk)
+  if (walk.ancestors.includes(value)) refuse(walk, 'refers back to an object that contains it. Break the cycle.')
+  if (walk.ancestors.length >= maxDepth) refuse(walk, `is nested deeper than ${maxDepth} levels. Flatten it, or pass it as text.`)
+  walk.ancestors.push(value)
+  const copied = Array.isArray(value) ? copyArray(value, walk) : copyRecord(value as Record<string, unknown>, walk)
+  walk.ancestors.pop()
+  return Object.freeze(copied)
+}
+
+function copyArray(value: readonly unknown[], walk: Walk): unknown[] {
+  const copied: unknown[] = []
+  for (let index = 0; index < value.length; index++) {
+    walk.trail.push(index)
+    copied.push(copy(value[index], walk) ?? null)
+    walk.trail.pop()
+  }
+  return copied
+}
+
+function copyRecord(value: Record<string, unknown>, walk: Walk): Record<string, unknown> {
+  const copied: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    walk.trail.push(key)
+    if (isPolluting(key, value)) refuse(walk, 'is a key that can change the prototype of other objects. Remove it.')
+    const child = copy(value[key], walk)
+    if (child !== undefined) copied[wellFormed(key)] = child
+    walk.trail.pop()
+  }
+  return copied
+}
+
+function isPolluting(key: string, owner: Record<string, unknown>): boolean {
+  if (key === '__proto__') return true
+  if (key !== 'constructor') return false
+  const child = owner[key]
+  return typeof child === 'object' && child !== null && Object.hasOwn(child, 'prototype')
+}
+
+function refuse(walk: Walk, reason: string): never {
+  const path = walk.root + walk.trail.map(step => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+  throw new MessageListError('unsafe-data', `${path} ${reason}`, { path })
+}
+
+/** Repairs unpaired surrogates. The two string methods are ES2024: every supported engine has them, the ES2023 types do not. */
+function wellFormed(text: string): string {
+  const modern = text as string & { isWellFormed(): boolean; toWellFormed(): string }
+  return modern.isWellFormed() ? text : modern.toWellFormed()
+}
+
+/** Writes bytes as base64, in pieces that fit on the stack where the engine has no native method for it. */
+export function base64Of(bytes: Uint8Array): string {
+  const native = (bytes as Uint8Array & { toBase64?: () => string }).toBase64
+  if (native) return native.call(bytes)
+  let binary = ''
+  for (let start = 0; start < bytes.length; start += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000))
+  }
+  return btoa(binary)
+}
+
+/**
+ * Returns `base` when `next` says the same, and otherwise `next` with every subtree that says the same taken from
+ * `base`, so that what did not change keeps its identity. Both are frozen JSON.
+ */
+export function shareEqual<T>(base: unknown, next: T): T {
+  if (base === next || !isObject(base) || !isObject(next)) return next
+  if (Array.isArray(base) !== Array.isArray(next)) return next
+  return (Array.isArray(next) ? shareArray(base as readonly unknown[], next) : shareRecord(base as Fields, next as Fields)) as T
+}
+
+type Fields = { readonly [key: string]: unknown }
+
+function shareArray(base: readonly unknown[], next: readonly unknown[]): readonly unknown[] {
+  const shared = next.map((child, index) => shareEqual(base[index], child))
+  if (shared.length === base.length && shared.every((child, index) => child === base[index])) return base
+  return shared.every((child, index) => child === next[index]) ? next : Object.freeze(shared)
+}
+
+function shareRecord(base: Fields, next: Fields): Fields {
+  const keys = Object.keys(next)
+  const shared: Record<string, unknown> = {}
+  let isBase = keys.length === Object.keys(base).length
+  let isNext = true
+  for (const key of keys) {
+    const child = shareEqual(base[key], next[key])
+    shared[key] = child
+    if (child !== next[key]) isNext = false
+    if (child !== base[key] || !Object.hasOwn(base, key)) isBase = false
+  }
+  if (isBase) return base
+  return isNext ? next : Object.freeze(shared)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,78 @@
+// What is stored: the message, its parts, and where it came from. How other formats become one is in `read-input.ts`.
+import type { DynamicToolUIPart, ProviderMetadata, ToolResultPart, ToolUIPart, UIDataTypes, UIMessage, UIMessagePart, UITools } from 'ai'
+import type { Frozen } from './frozen-json.ts'
+
+/**
+ * Why a message is in the list: `memory` was remembered from earlier runs, `input` is what the caller said now,
+ * `response` is what the model answered, `context` was put there for the model to know.
+ */
+export type MessageSource = 'input' | 'response' | 'memory' | 'context'
+
+/** What a tool's result looks like to the model, when that differs from the output itself. */
+export type ToolModelOutput = ToolResultPart['output']
+
+/** A tool call and everything that became of it: one part, whatever its state. */
+export type ToolPart = Frozen<(ToolUIPart | DynamicToolUIPart) & { modelOutput?: ToolModelOutput }>
+
+/**
+ * An element of a message's content: the parts of the AI SDK 7 `UIMessage`. Parts of a type that this version does not
+ * know are kept as they came, and left out of prompts, so a `switch` over `type` needs a default.
+ */
+export type MessagePart = Frozen<Exclude<UIMessagePart<UIDataTypes, UITools>, ToolUIPart | DynamicToolUIPart>> | ToolPart
+
+/** The content of a message: its parts and what was noted about them. */
+export interface MessageContent {
+  readonly format: 2
+  readonly parts: readonly MessagePart[]
+  readonly metadata?: { readonly [key: string]: unknown }
+  readonly providerMetadata?: Frozen<ProviderMetadata>
+}
+
+/** One message of a conversation, frozen to the leaves. */
+export interface AgentMessage {
+  readonly id: string
+  readonly role: UIMessage['role']
+  /** When it was made, ISO-8601. It is a fact about the message and never decides its place. */
+  readonly createdAt: string
+  readonly threadId?: string
+  readonly resourceId?: string
+  readonly content: MessageContent
+}
+
+/** Tells whether a part is a tool call, of a known or a dynamic tool. */
+export function isToolPart(part: MessagePart): part is ToolPart {
+  return part.type.startsWith('tool-') || part.type === 'dynamic-tool'
+}
+
+/** The name of the tool that a part calls. */
+export function toolNameOf(part: ToolPart): string {
+  return part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length)
+}
+
+const stored = new WeakSet<AgentMessage>()
+
+/** Freezes a message whose parts are frozen already, and remembers that it needs no second reading. */
+export function storedMessage(message: AgentMessage): AgentMessage {
+  const { id, role, createdAt, threadId, resourceId, content } = message
+  const { parts, metadata, providerMetadata } = content
+  const frozen: AgentMessage = Object.freeze({
+    id,
+    role,
+    createdAt,
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(resourceId === undefined ? {} : { resourceId }),
+    content: Object.freeze({
+      format: 2 as const,
+      parts: Object.freeze(parts),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    }),
+  })
+  stored.add(frozen)
+  return frozen
+}
+
+/** Tells whether a value is a message that this package made: valid and frozen, so it is taken as it is. */
+export function isStored(value: unknown): value is AgentMessage {
+  return typeof value === 'object' && value !== null && stored.has(value as AgentMessage)
+}

@@ -1,0 +1,87 @@
+// What a valid part looks like. Keys that a schema does not name are kept: a newer SDK may know them.
+import { z } from 'zod'
+import { MessageListError } from './errors.ts'
+import type { Frozen } from './frozen-json.ts'
+import type { MessagePart } from './message.ts'
+
+const providerMetadata = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
+const state = z.enum(['streaming', 'done']).optional()
+const text = z.looseObject({ text: z.string(), state, providerMetadata })
+const file = z.looseObject({
+  url: z.string(),
+  mediaType: z.string(),
+  filename: z.string().optional(),
+  providerReference: z.record(z.string(), z.string()).optional(),
+  providerMetadata,
+})
+
+const known: Readonly<Record<string, z.ZodType>> = {
+  text,
+  reasoning: text,
+  custom: z.looseObject({ kind: z.string(), providerMetadata }),
+  file,
+  'reasoning-file': z.looseObject({ url: z.string(), mediaType: z.string(), providerMetadata }),
+  'source-url': z.looseObject({ sourceId: z.string(), url: z.string(), title: z.string().optional(), providerMetadata }),
+  'source-document': z.looseObject({ sourceId: z.string(), mediaType: z.string(), title: z.string(), filename: z.string().optional(), providerMetadata }),
+  'step-start': z.looseObject({}),
+  'steering-message': z.looseObject({
+    id: z.string().min(1),
+    parts: z.array(z.discriminatedUnion('type', [text.extend({ type: z.literal('text') }), file.extend({ type: z.literal('file') })])),
+  }),
+}
+
+const data = z.looseObject({ id: z.string().optional(), data: z.unknown() })
+const unknownPart = z.looseObject({ type: z.string().min(1) })
+
+const requested = z.looseObject({ id: z.string().min(1), approved: z.undefined().optional(), requestReason: z.string().optional(), isAutomatic: z.boolean().optional() })
+const responded = requested.extend({ approved: z.boolean(), reason: z.string().optional() })
+const granted = responded.extend({ approved: z.literal(true) })
+const denied = responded.extend({ approved: z.literal(false) })
+const absent = z.undefined().optional()
+
+const call = z.looseObject({
+  toolCallId: z.string().min(1),
+  title: z.string().optional(),
+  providerExecuted: z.boolean().optional(),
+  callProviderMetadata: providerMetadata,
+  output: absent,
+  errorText: absent,
+  approval: absent,
+})
+
+const byState: Readonly<Record<string, z.ZodType>> = {
+  'input-streaming': call,
+  'input-available': call,
+  'approval-requested': call.extend({ approval: requested }),
+  'approval-responded': call.extend({ approval: responded }),
+  'output-available': call.extend({ output: z.unknown(), approval: granted.optional(), preliminary: z.boolean().optional(), resultProviderMetadata: providerMetadata }),
+  'output-error': call.extend({ errorText: z.string(), approval: granted.optional(), resultProviderMetadata: providerMetadata }),
+  'output-denied': call.extend({ approval: denied }),
+}
+
+const toolState = z.looseObject({ state: z.enum(Object.keys(byState) as [string, ...string[]]) })
+const dynamicName = z.looseObject({ toolName: z.string().min(1) })
+
+/** Checks a frozen part and returns it with its type. Throws: `invalid-message`, naming the path. */
+export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
+  const { type } = check(unknownPart, part, path)
+  if (type.startsWith('tool-') || type === 'dynamic-tool') {
+    if (type === 'dynamic-tool') check(dynamicName, part, path)
+    check(byState[check(toolState, part, path).state]!, part, path)
+  } else {
+    check(known[type] ?? (type.startsWith('data-') ? data : unknownPart), part, path)
+  }
+  return part as MessagePart
+}
+
+/** Checks a value against a schema and returns the value itself. Throws: `invalid-message`, naming the path of the first fault. */
+export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
+  const checked = schema.safeParse(value)
+  if (checked.success) return value as T
+  const issue = checked.error.issues[0]!
+  const where = path + issue.path.map(step => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
+  throw new MessageListError('invalid-message', `${where} is not valid: ${issue.message}. Correct it before adding the message.`, {
+    path: where,
+    cause: checked.error,
+  })
+}

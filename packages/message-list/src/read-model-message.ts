@@ -1,0 +1,213 @@
+// Model messages on their way in. They have no ids, and spread one response over several messages: those that belong
+// together become one message here, and a tool's result goes to its call.
+import type { ProviderMetadata } from 'ai'
+import type { Frozen } from './frozen-json.ts'
+import { fileAddress } from './file-url.ts'
+import type { MessagePart, MessageSource, ToolPart } from './message.ts'
+import { isToolPart } from './message.ts'
+import type { MessageDraft, Reading } from './message-draft.ts'
+import { modelPart, type AssistantModelPart, type ToolResultModelPart, type UserModelPart } from './model-part-schema.ts'
+import { changedTool, type ToolChange } from './tool-state.ts'
+import { changeOfOutput } from './tool-output.ts'
+
+type Options = Frozen<ProviderMetadata> | undefined
+
+/** A model message as it is after copying: frozen JSON with a role. */
+export interface CopiedModelMessage {
+  readonly id?: string
+  readonly role: 'user' | 'assistant' | 'tool'
+  readonly content: string | readonly unknown[]
+  readonly providerOptions?: Options
+}
+
+interface OpenMessage {
+  readonly id: string | undefined
+  readonly path: string
+  readonly isStep: boolean
+  readonly parts: MessagePart[]
+  options: Options
+}
+
+/** Reads a run of neighbouring model messages. `readings` are complete after `close`. */
+export class ModelMessageReader {
+  readonly readings: Reading[] = []
+  readonly #source: MessageSource
+  #open: OpenMessage | undefined
+  #afterTool = false
+
+  constructor(source: MessageSource) {
+    this.#source = source
+  }
+
+  read(message: CopiedModelMessage, path: string): void {
+    const { role, content } = message
+    const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+    if (role === 'user') this.#user(message, parts, path)
+    else if (role === 'assistant') this.#assistant(message, parts, path)
+    else this.#tool(message, parts, path)
+    this.#afterTool = role === 'tool'
+  }
+
+  /** Ends the message that was being read: what comes next is not a part of it. */
+  close(): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    const draft: MessageDraft = {
+      ...(open.id === undefined ? {} : { id: open.id }),
+      role: 'assistant',
+      parts: open.parts,
+      ...(open.options === undefined ? {} : { providerMetadata: open.options }),
+    }
+    this.readings.push({ type: 'message', draft, path: open.path, ...(open.isStep ? { isStep: true } : {}) })
+  }
+
+  #user(message: CopiedModelMessage, content: readonly unknown[], path: string): void {
+    this.close()
+    const parts = content.map((part, index) => userPart(modelPart('user', part, `${path}.content[${index}]`)))
+    const { id, providerOptions } = message
+    const draft: MessageDraft = {
+      ...(id === undefined ? {} : { id }),
+      role: 'user',
+      parts,
+      ...(providerOptions === undefined ? {} : { providerMetadata: providerOptions }),
+    }
+    this.readings.push({ type: 'message', draft, path })
+  }
+
+  /** After a tool's result, and anywhere within a response, an assistant message without an id is the next step. */
+  #assistant(message: CopiedModelMessage, content: readonly unknown[], path: string): void {
+    const isStep = message.id === undefined && (this.#source === 'response' || this.#afterTool)
+    if (!isStep || this.#open === undefined) {
+      this.close()
+      this.#open = { id: message.id, path, isStep: isStep && this.readings.every(reading => reading.type !== 'message'), parts: [], options: undefined }
+    } else {
+      spillOptions(this.#open)
+      this.#open.parts.push(Object.freeze({ type: 'step-start' }))
+    }
+    this.#open.options = message.providerOptions
+    for (const [index, part] of content.entries()) {
+      const at = `${path}.content[${index}]`
+      this.#assistantPart(this.#open, modelPart('assistant', part, at), at)
+    }
+  }
+
+  #assistantPart(open: OpenMessage, part: AssistantModelPart, path: string): void {
+    if (part.type === 'tool-result') {
+      this.#change(part.toolCallId, resultOf(part, true), path)
+    } else if (part.type === 'tool-approval-request') {
+      const { type: _, approvalId, toolCallId, reason, ...rest } = part
+      const approval = { id: approvalId, ...(reason === undefined ? {} : { requestReason: reason }), ...rest }
+      this.#change(toolCallId, { state: 'approval-requested', approval }, path)
+    } else {
+      open.parts.push(assistantPart(part))
+    }
+  }
+
+  #tool(message: CopiedModelMessage, content: readonly unknown[], path: string): void {
+    for (const [index, given] of content.entries()) {
+      const at = `${path}.content[${index}]`
+      const part = modelPart('tool', given, at)
+      if (part.type === 'tool-result') {
+        const isLast = index === content.length - 1
+        this.#change(part.toolCallId, resultOf(isLast ? withOptions(part, message.providerOptions) : part, false), at)
+      } else {
+        this.#answer({ id: part.approvalId, approved: part.approved, ...(part.reason === undefined ? {} : { reason: part.reason }) }, at)
+      }
+    }
+  }
+
+  /** Changes a call that was read just now, or leaves it to the list to find it. */
+  #change(toolCallId: string, change: ToolChange, path: string): void {
+    const position = this.#find(part => part.toolCallId === toolCallId)
+    if (position < 0) this.#defer({ type: 'outcome', toolCallId, change, path })
+    else this.#put(position, change, path)
+  }
+
+  #answer(answer: { readonly id: string; readonly approved: boolean; readonly reason?: string }, path: string): void {
+    const position = this.#find(part => part.approval?.id === answer.id)
+    const { id, ...rest } = answer
+    if (position < 0) this.#defer({ type: 'answer', approvalId: id, ...rest, path })
+    else this.#put(position, { state: 'approval-responded', approval: answer }, path)
+  }
+
+  #find(matches: (part: ToolPart) => boolean): number {
+    return this.#open?.parts.findLastIndex(part => isToolPart(part) && matches(part)) ?? -1
+  }
+
+  #put(position: number, change: ToolChange, path: string): void {
+    const parts = this.#open!.parts
+    parts[position] = changedTool(parts[position] as ToolPart, change, path)
+  }
+
+  /** What is for another message comes after this one, and this one goes on. */
+  #defer(reading: Reading): void {
+    this.readings.push(reading)
+  }
+}
+
+function userPart(part: UserModelPart): MessagePart {
+  return part.type === 'text' ? textPart(part) : filePart(part)
+}
+
+function assistantPart(part: Exclude<AssistantModelPart, { type: 'tool-result' | 'tool-approval-request' }>): MessagePart {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return textPart(part)
+    case 'file':
+    case 'reasoning-file':
+      return filePart(part)
+    case 'custom':
+      return stored({ type: 'custom', kind: part.kind, ...metadata(part) })
+    case 'tool-call': {
+      const { toolCallId, toolName, input, providerExecuted, providerOptions } = part
+      return stored(
+        {
+          type: `tool-${toolName}`,
+          toolCallId,
+          state: 'input-available',
+          input: input ?? {},
+          ...(providerExecuted === undefined ? {} : { providerExecuted }),
+          ...(providerOptions === undefined ? {} : { callProviderMetadata: providerOptions }),
+        },
+      )
+    }
+  }
+}
+
+function textPart(part: { readonly type: string; readonly text: string; readonly providerOptions?: unknown }): MessagePart {
+  return stored({ type: part.type, text: part.text, ...metadata(part) })
+}
+
+function filePart(part: { readonly type: string; readonly data: unknown; readonly mediaType: string; readonly filename?: unknown; readonly providerOptions?: unknown }): MessagePart {
+  const { type, data, mediaType, filename } = part
+  return stored({ type, mediaType, ...fileAddress(data, mediaType), ...(filename === undefined ? {} : { filename }), ...metadata(part) })
+}
+
+function metadata(part: { readonly providerOptions?: unknown }): object {
+  return part.providerOptions === undefined ? {} : { providerMetadata: part.providerOptions }
+}
+
+/** What a part is made of was checked and frozen on the way in. */
+function stored(part: object): MessagePart {
+  return Object.freeze(part) as MessagePart
+}
+
+function resultOf(part: ToolResultModelPart, providerExecuted: boolean): ToolChange {
+  const change = changeOfOutput(part.output as Parameters<typeof changeOfOutput>[0], providerExecuted)
+  return part.providerOptions === undefined || change.state === 'output-denied' ? change : ({ ...change, providerMetadata: part.providerOptions } as ToolChange)
+}
+
+/** Options of a whole message mean its last part, and are kept there when the message does not stay one of its own. */
+function withOptions<T extends { readonly providerOptions?: unknown }>(part: T, options: Options): T {
+  return options === undefined ? part : { ...part, providerOptions: { ...options, ...(part.providerOptions as Options) } }
+}
+
+function spillOptions(open: OpenMessage): void {
+  const last = open.parts.at(-1)
+  if (open.options === undefined || last === undefined) return
+  const key = isToolPart(last) ? 'callProviderMetadata' : 'providerMetadata'
+  const before = (last as { readonly [metadata in typeof key]?: Options })[key]
+  open.parts[open.parts.length - 1] = Object.freeze({ ...last, [key]: Object.freeze({ ...open.options, ...before }) }) as MessagePart
+}

@@ -1,0 +1,124 @@
+// Stored messages on their way in: ours, and those of Mastra, which share the envelope and differ in some parts.
+import type { ProviderMetadata } from 'ai'
+import { z } from 'zod'
+import { MessageListError } from './errors.ts'
+import { frozenJson, shareEqual, type Frozen } from './frozen-json.ts'
+import { isStored, storedMessage, type AgentMessage, type MessagePart } from './message.ts'
+import type { MessageDraft, Reading } from './message-draft.ts'
+import { check, checkedPart } from './part-schema.ts'
+import { legacyAttachment, legacyTool, readParts } from './read-parts.ts'
+import { splitAtSteering } from './steering.ts'
+
+type Given = { readonly [key: string]: unknown }
+
+const envelope = z.looseObject({
+  createdAt: z.iso.datetime({ offset: true }).optional(),
+  threadId: z.string().nullish(),
+  resourceId: z.string().nullish(),
+  content: z.looseObject({
+    parts: z.array(z.unknown()),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    providerMetadata: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  }),
+})
+
+/** Reads one stored message. Throws: `invalid-message`, naming the path. */
+export function readStored(message: Given, path: string): readonly Reading[] {
+  if (isStored(message)) return [{ type: 'message', draft: draftOf(message), stored: message, path }]
+  return splitAtSteering(storedDraft(message, path), path)
+}
+
+/** Reads one stored message, as one message. Throws: `invalid-message`, naming the path. */
+export function storedDraft(message: Given, path: string): MessageDraft {
+  const { createdAt, threadId, resourceId, content } = check(envelope, message, path)
+  return {
+    ...(message['id'] === undefined ? {} : { id: message['id'] as string }),
+    role: message['role'] as MessageDraft['role'],
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(threadId == null ? {} : { threadId }),
+    ...(resourceId == null ? {} : { resourceId }),
+    parts: partsOf(content as Given & { readonly parts: readonly unknown[] }, `${path}.content`),
+    ...(content.metadata === undefined ? {} : { metadata: content.metadata }),
+    ...(content.providerMetadata === undefined ? {} : { providerMetadata: content.providerMetadata as Frozen<ProviderMetadata> }),
+  }
+}
+
+/** The fields of a message as a draft, for merging it into another one. */
+export function draftOf(message: AgentMessage): MessageDraft {
+  const { content, role, ...envelopeFields } = message
+  const { parts, metadata, providerMetadata } = content
+  return {
+    ...envelopeFields,
+    role: role as MessageDraft['role'],
+    parts,
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(providerMetadata === undefined ? {} : { providerMetadata }),
+  }
+}
+
+/** `next` with everything that it has in common with `base` taken from there; `base` itself when they say the same. */
+export function sharedMessage(base: AgentMessage, next: AgentMessage): AgentMessage {
+  const shared = shareEqual(base, next)
+  return isStored(shared) ? shared : storedMessage(shared)
+}
+
+/** Mirrors of the parts in an older message count only where the parts do not say the same. */
+function partsOf(content: Given & { readonly parts: readonly unknown[] }, path: string): readonly MessagePart[] {
+  const given = content.parts as readonly Given[]
+  if (given.length > 0) return readParts(given, `${path}.parts`)
+  const mirrored: Given[] = []
+  for (const invocation of listOf(content['toolInvocations'])) mirrored.push(legacyTool({}, invocation, `${path}.toolInvocations`))
+  if (typeof content['content'] === 'string') mirrored.push({ type: 'text', text: content['content'] })
+  for (const attachment of listOf(content['experimental_attachments'])) mirrored.push(legacyAttachment(attachment))
+  return mirrored.length === 0 ? (given as readonly MessagePart[]) : readParts(frozenJson(mirrored, path) as readonly Given[], `${path}.parts`)
+}
+
+function listOf(value: unknown): readonly Given[] {
+  return Array.isArray(value) ? (value as readonly Given[]) : []
+}
+
+/**
+ * Makes a stored message of one that a recipe or patches have made from a stored one: what is new is copied, checked
+ * and frozen, what is not keeps its identity, and a message in which nothing changed is returned itself.
+ *
+ * Throws: `invalid-recipe` when the id changed; `invalid-message` and `unsafe-data`, naming the path.
+ */
+export function restored(base: AgentMessage, edited: AgentMessage): AgentMessage {
+  const path = `message "${base.id}"`
+  const { content, ...fields } = edited
+  if (fields.id !== base.id) {
+    throw new MessageListError('invalid-recipe', `${path} cannot become "${String(fields.id)}": an id is for life. Remove the message and add another one.`, { path })
+  }
+  const parts = restoredParts(base.content.parts, content.parts, `${path}.content.parts`)
+  const { parts: _, ...noted } = content
+  const rest = frozenJson({ ...fields, content: { ...noted, parts: [] } }, path) as unknown as AgentMessage
+  check(envelope, rest, path)
+  const metadata = shareEqual(base.content.metadata, rest.content.metadata)
+  const providerMetadata = shareEqual(base.content.providerMetadata, rest.content.providerMetadata)
+  const same =
+    parts === base.content.parts &&
+    metadata === base.content.metadata &&
+    providerMetadata === base.content.providerMetadata &&
+    rest.role === base.role &&
+    rest.createdAt === base.createdAt &&
+    rest.threadId === base.threadId &&
+    rest.resourceId === base.resourceId
+  return same ? base : storedMessage({ ...rest, content: { format: 2, parts, metadata, providerMetadata } as AgentMessage['content'] })
+}
+
+function restoredParts(before: readonly MessagePart[], edited: readonly MessagePart[], path: string): readonly MessagePart[] {
+  const parts: MessagePart[] = []
+  let same = edited.length === before.length
+  for (let index = 0; index < edited.length; index++) {
+    const given = edited[index]!
+    const part = given === before[index] ? given : restoredPart(given, before, { index, path: `${path}[${index}]` })
+    if (part !== before[index]) same = false
+    parts.push(part)
+  }
+  return same ? before : parts
+}
+
+function restoredPart(given: MessagePart, before: readonly MessagePart[], at: { readonly index: number; readonly path: string }): MessagePart {
+  if (Object.isFrozen(given) && before.includes(given)) return given
+  return shareEqual(before[at.index], checkedPart(frozenJson(given, at.path), at.path))
+}

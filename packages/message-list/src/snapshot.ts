@@ -1,0 +1,103 @@
+// One frozen state of a list, and the difference of two.
+import type { ChangeLog } from './change.ts'
+import { MessageListError } from './errors.ts'
+import type { AgentMessage, MessageSource } from './message.ts'
+import { Sequence } from './segments.ts'
+import type { SystemMessage } from './system-message.ts'
+
+/** One frozen state of a list. It costs nothing to take, to keep and to go back to. */
+export interface Snapshot {
+  readonly messages: readonly AgentMessage[]
+  readonly systemMessages: readonly SystemMessage[]
+}
+
+/** A snapshot as the package sees it. */
+export class ListSnapshot implements Snapshot {
+  readonly sequence: Sequence
+  readonly systemMessages: readonly SystemMessage[]
+  readonly log: ChangeLog | undefined
+  /** What was derived from this snapshot, by name. Derived values are frozen, so they cannot go stale. */
+  readonly #derived = new Map<string, unknown>()
+
+  constructor(sequence: Sequence, systemMessages: readonly SystemMessage[], log: ChangeLog | undefined) {
+    this.sequence = sequence
+    this.systemMessages = systemMessages
+    this.log = log
+    Object.freeze(this)
+  }
+
+  /** The state of a new list. Each list begins its own family of snapshots, which shares what it learns about places. */
+  static begin(): ListSnapshot {
+    return new ListSnapshot(new Sequence(), Object.freeze([]), undefined)
+  }
+
+  get messages(): readonly AgentMessage[] {
+    return this.derive('messages', () => {
+      const messages: AgentMessage[] = []
+      return Object.freeze(messages.concat(...(this.sequence.segments.map(segment => segment.messages) as AgentMessage[][])))
+    })
+  }
+
+  /** The messages of one source. */
+  messagesOf(source: MessageSource): readonly AgentMessage[] {
+    return this.derive(source, () => {
+      const messages: AgentMessage[] = []
+      for (const segment of this.sequence.segments) {
+        if (!segment.has(source)) continue
+        for (const [index, message] of segment.messages.entries()) if (segment.sources[index] === source) messages.push(message)
+      }
+      return Object.freeze(messages)
+    })
+  }
+
+  derive<T>(name: string, make: () => T): T {
+    if (!this.#derived.has(name)) this.#derived.set(name, make())
+    return this.#derived.get(name) as T
+  }
+}
+
+/** The snapshot behind the public face. Throws: `unknown-snapshot` for anything else. */
+export function listSnapshot(snapshot: Snapshot): ListSnapshot {
+  if (snapshot instanceof ListSnapshot) return snapshot
+  throw new MessageListError('unknown-snapshot', 'This is not a snapshot of this copy of the package. Take one with list.snapshot(), or use MessageList.fromJSON() across processes.')
+}
+
+/** What is different between two snapshots. Messages that moved are in none of the lists. */
+export interface SnapshotDiff {
+  readonly added: readonly AgentMessage[]
+  readonly removed: readonly AgentMessage[]
+  readonly replaced: readonly { readonly before: AgentMessage; readonly after: AgentMessage }[]
+  /** Whether messages that both have stand in another order. */
+  readonly reordered: boolean
+  readonly systemMessages: boolean
+}
+
+/**
+ * Compares two snapshots by identity.
+ *
+ * Cost: pointers; the ends that both share are skipped, and nothing inside a message is looked at.
+ */
+export function diff(before: Snapshot, after: Snapshot): SnapshotDiff {
+  const [from, to] = differing(before.messages, after.messages)
+  const left = new Map(from.map(message => [message.id, message]))
+  const right = new Set(to.map(message => message.id))
+  const kept = to.filter(message => left.has(message.id))
+  const order = from.filter(message => right.has(message.id))
+  return Object.freeze({
+    added: Object.freeze(to.filter(message => !left.has(message.id))),
+    removed: Object.freeze(from.filter(message => !right.has(message.id))),
+    replaced: Object.freeze(kept.filter(message => left.get(message.id) !== message).map(message => Object.freeze({ before: left.get(message.id)!, after: message }))),
+    reordered: kept.some((message, index) => message.id !== order[index]?.id),
+    systemMessages: before.systemMessages !== after.systemMessages,
+  })
+}
+
+/** What is left of two arrays without the beginning and the end that they share. */
+export function differing<T>(before: readonly T[], after: readonly T[]): readonly [readonly T[], readonly T[]] {
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && before[start] === after[start]) start++
+  let end = 0
+  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)]
+}

@@ -1,0 +1,135 @@
+// What is read from a list: each part of it in each format. Everything is frozen, and cached with its snapshot.
+import type { LanguageModel, ModelMessage, UIMessage } from 'ai'
+import { convertMessages, convertOpenMessage, convertSequence } from './convert.ts'
+import type { Conversion, Target } from './convert-step.ts'
+import { isToolPart, type AgentMessage, type MessageSource } from './message.ts'
+import { applyOverlay, type Overlay } from './overlay.ts'
+import { repair, type PromptRepair } from './prompt-repair.ts'
+import type { ListSnapshot } from './snapshot.ts'
+import type { SystemMessage } from './system-message.ts'
+import { toUI } from './to-ui.ts'
+
+/** The prompt of a `LanguageModelV4`. */
+export type LanguageModelPrompt = Parameters<Extract<LanguageModel, { specificationVersion: 'v4' }>['doStream']>[0]['prompt']
+
+/** How a prompt is built. */
+export interface PromptOptions {
+  /** Edits for this prompt alone. */
+  readonly overlay?: Overlay
+  /** Instructions in the place of the list's own. */
+  readonly systemMessages?: readonly SystemMessage[]
+  /** Is told of everything that was put right. */
+  readonly onRepair?: (repair: PromptRepair) => void
+}
+
+/** What can be told about repairs when there is nothing else to choose. */
+export type ModelOptions = Pick<PromptOptions, 'onRepair'>
+
+/** The messages of one source, or all of them, in every format. */
+export interface View {
+  /** As they are stored. */
+  db(): readonly AgentMessage[]
+  /** As the AI SDK's clients show them. Frozen, typed as the SDK wants it. */
+  ui(): UIMessage[]
+  /** As the AI SDK's functions take them. Frozen, typed as the SDK wants it. */
+  model(options?: ModelOptions): ModelMessage[]
+  /** As a model takes them: instructions first. The array is the caller's, its elements are shared and frozen. */
+  prompt(options?: PromptOptions): LanguageModelPrompt
+  /** The same as `model`. */
+  core(options?: ModelOptions): ModelMessage[]
+  readonly aiV5: {
+    ui(): UIMessage[]
+    model(options?: ModelOptions): ModelMessage[]
+    llmPrompt(options?: PromptOptions): LanguageModelPrompt
+  }
+}
+
+/** The views of a list. `remembered` are the messages with the source `memory`. */
+export interface Views {
+  readonly all: View
+  readonly input: View
+  readonly response: View
+  readonly remembered: View
+  readonly context: View
+}
+
+/** Makes the views of what `read` returns at the time of reading. */
+export function viewsOf(read: () => ListSnapshot): Views {
+  return {
+    all: new SnapshotView(read, undefined),
+    input: new SnapshotView(read, 'input'),
+    response: new SnapshotView(read, 'response'),
+    remembered: new SnapshotView(read, 'memory'),
+    context: new SnapshotView(read, 'context'),
+  }
+}
+
+class SnapshotView implements View {
+  readonly #read: () => ListSnapshot
+  readonly #source: MessageSource | undefined
+
+  constructor(read: () => ListSnapshot, source: MessageSource | undefined) {
+    this.#read = read
+    this.#source = source
+  }
+
+  get aiV5(): View['aiV5'] {
+    return { ui: () => this.ui(), model: options => this.model(options), llmPrompt: options => this.prompt(options) }
+  }
+
+  db(): readonly AgentMessage[] {
+    const snapshot = this.#read()
+    return this.#source === undefined ? snapshot.messages : snapshot.messagesOf(this.#source)
+  }
+
+  ui(): UIMessage[] {
+    return this.#derive('ui', () => toUI(this.db()))
+  }
+
+  model({ onRepair }: ModelOptions = {}): ModelMessage[] {
+    const { messages, repairs } = this.#derive('model', () => {
+      const last = this.db().at(-1)
+      const conversion = last !== undefined && waitsForTheSdk(last) ? this.#withOpenEnd(last) : this.#convert('model')
+      return { ...conversion, messages: Object.freeze(conversion.messages) }
+    })
+    if (onRepair !== undefined) repairs.forEach(onRepair)
+    return messages as unknown as ModelMessage[]
+  }
+
+  core(options?: ModelOptions): ModelMessage[] {
+    return this.model(options)
+  }
+
+  prompt({ overlay, systemMessages, onRepair }: PromptOptions = {}): LanguageModelPrompt {
+    const conversion = overlay === undefined ? this.#derive('prompt', () => this.#convert('prompt')) : convertMessages(applyOverlay(this.db(), overlay), 'prompt')
+    const { messages, repairs } = conversion
+    const prompt: unknown[] = [...(systemMessages ?? this.#read().systemMessages)]
+    if (messages[0]?.role === 'assistant') {
+      prompt.push(opening)
+      onRepair?.(repair('starts-with-assistant', this.db()[0]?.id ?? '', { reason: 'A user message with a single "." was put first, because many models refuse a conversation that begins with the assistant.' }))
+    }
+    if (onRepair !== undefined) repairs.forEach(onRepair)
+    return prompt.concat(messages) as LanguageModelPrompt
+  }
+
+  #convert(target: Target): Conversion {
+    return this.#source === undefined ? convertSequence(this.#read().sequence, target) : convertMessages(this.db(), target)
+  }
+
+  #withOpenEnd(last: AgentMessage): Conversion {
+    const before = convertMessages(this.db().slice(0, -1), 'model')
+    const open = convertOpenMessage(last)
+    return { messages: [...before.messages, ...open.messages], repairs: [...before.repairs, ...open.repairs] }
+  }
+
+  #derive<T>(name: string, make: () => T): T {
+    return this.#read().derive(`${this.#source ?? 'all'}.${name}`, make)
+  }
+}
+
+const opening = Object.freeze({ role: 'user', content: Object.freeze([Object.freeze({ type: 'text', text: '.' })]) })
+
+/** Whether a message ends in calls that were approved and have not run: the AI SDK runs them when it is called. */
+function waitsForTheSdk(message: AgentMessage): boolean {
+  return message.content.parts.some(part => isToolPart(part) && part.state === 'approval-responded' && part.approval.approved && part.providerExecuted !== true)
+}
