@@ -14,21 +14,23 @@ export type DocsFolder = {
   readonly skipped: readonly SkippedPath[]
 }
 
+type PassOver = (path: string) => boolean
+
 const markdownEnding = /\.(md|mdx|markdown)$/i
 const sizeLimit = 2 * 1024 * 1024
 
 /**
- * Reads every Markdown file under a folder. Hidden folders and `node_modules` are passed over, and so are the names in `ignore`
- * (paths relative to the folder). Links are not followed.
+ * Reads every Markdown file under a folder. Hidden folders and `node_modules` are passed over, and so is every path
+ * (relative to the folder) that `passOver` says yes to. Links are not followed.
  *
  * *Cost:* one file in memory at a time besides the text that is kept; a file over 2 MB is not opened.
  * *Throws* `AskDocsError` when the folder is missing, is no folder, cannot be read, or holds no readable Markdown.
  */
-export async function readDocsFolder(folder: string, ignore: readonly string[] = []): Promise<DocsFolder> {
+export async function readDocsFolder(folder: string, passOver: PassOver = () => false): Promise<DocsFolder> {
   const root = await openFolder(folder)
   const documents: MarkdownDocument[] = []
   const skipped: SkippedPath[] = []
-  for await (const found of markdownFilesIn(root, new Set(ignore))) {
+  for await (const found of markdownFilesIn(root, passOver)) {
     const result = 'reason' in found ? found : await readDocument(root, found.path)
     if ('reason' in result) skipped.push(result)
     else documents.push(result)
@@ -74,10 +76,7 @@ function noDocuments(folder: string, skipped: readonly SkippedPath[]): AskDocsEr
   return new AskDocsError('folder-without-documents', found)
 }
 
-async function* markdownFilesIn(
-  root: string,
-  ignore: ReadonlySet<string>,
-): AsyncGenerator<{ path: string } | SkippedPath> {
+async function* markdownFilesIn(root: string, passOver: PassOver): AsyncGenerator<{ path: string } | SkippedPath> {
   const waiting = [root]
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     let entries: readonly Dirent[]
@@ -90,7 +89,7 @@ async function* markdownFilesIn(
     for (const entry of entries) {
       const location = join(folder, entry.name)
       const path = pathIn(root, location)
-      if (entry.name.startsWith('.') || entry.name === 'node_modules' || ignore.has(path)) continue
+      if (entry.name.startsWith('.') || entry.name === 'node_modules' || passOver(path)) continue
       if (entry.isDirectory()) waiting.push(location)
       else if (entry.isSymbolicLink()) yield* linkAt(location, path)
       else if (entry.isFile() && markdownEnding.test(entry.name)) yield { path }
