@@ -1,0 +1,13 @@
+// The seam to what the AI SDK exports outside its stable surface. Nothing else in the package imports `ai/internal`.
+export {
+  addLanguageModelUsage,
+  asLanguageModelUsage,
+  createNullLanguageModelUsage,
+  createToolModelOutput,
+  parseToolCall,
+  prepareCallSettings,
+  prepareRetries,
+  prepareToolChoice,
+  prepareTools,
+  resolveLanguageModel,
+} from 'ai/internal'

@@ -1,0 +1,333 @@
+// One try at a step: prompt, model call, chunks through the processors, the response in the list, and the guards.
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { toolNameOf, type ToolPart } from '@lockstep/message-list'
+import {
+  isPromiseLike,
+  type CachedResponse,
+  type Chunk,
+  type DataChunk,
+  type MaybePromise,
+  type PreparedStep,
+  type StepOutput,
+  type StepSettings,
+  type StreamChain,
+  type ToolCallInfo,
+} from '@lockstep/processors'
+import { contentOf, partsOf, segmentCount, toolPartsOf, type StepPlace } from './accepted-step.ts'
+import { LoopError } from './errors.ts'
+import { activeToolsOf, callOptions, PartStream, startModelCall } from './model-call.ts'
+import { PartReader, type CallSummary } from './part-reader.ts'
+import { ResponseParts } from './response-parts.ts'
+import type { Run } from './run.ts'
+import { stepResultOf, type ResponseInfo } from './step-result-of.ts'
+import { guardToolCalls, type GuardedToolCall } from './tool-guard.ts'
+import { parseToolCall } from './tool-input.ts'
+
+/** A failure of the provider, so that it is not mistaken for one of a processor. */
+export class ProviderFailure extends Error {
+  constructor(error: unknown) {
+    super('The model call failed.', { cause: error })
+  }
+}
+
+/** What one try needs from its step. */
+export interface AttemptStart {
+  readonly settings: StepSettings
+  /** Set when `processAPIError` repaired the step: its preparation is kept. */
+  readonly prepared: PreparedStep | undefined
+}
+
+/** A call as the model made it: the checked value for the tool, and the copy of it that entered the conversation. */
+export interface ParsedCall {
+  readonly input: unknown
+  /** Why it cannot be run. */
+  readonly error: unknown
+  stored: unknown
+}
+
+/** One try at a step, while it goes and after. */
+export class Attempt {
+  readonly response = new ResponseParts()
+  readonly info: ResponseInfo = { warnings: [], request: {}, metadata: {}, headers: undefined }
+  /** The calls as they were parsed, by id. */
+  readonly parsedCalls = new Map<string, ParsedCall>()
+  prepared: PreparedStep | undefined
+  summary: CallSummary | undefined
+  place: StepPlace | undefined
+  toolCalls: readonly GuardedToolCall[] = []
+  /** How many chunks of it readers have seen. */
+  shownCount = 0
+  readonly #run: Run
+  readonly #chain: StreamChain
+  #held: Chunk[] | undefined
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(run: Run) {
+    this.#run = run
+    this.#chain = run.runner.streamChain(run.position)
+    this.#held = run.hold === undefined ? undefined : []
+  }
+
+  /** Passes a chunk through the processors; what is left of it enters the response and is shown. */
+  take(chunk: Chunk, writerId?: string): MaybePromise<void> {
+    const out = this.#chain.pass(chunk, writerId)
+    return isPromiseLike(out) ? out.then(passed => this.#admit(passed)) : this.#admit(out as Chunk | readonly Chunk[] | undefined)
+  }
+
+  /** As `take`, after giving processors the chance to let go of what they held of a block that ends. */
+  takeInOrder(chunk: Chunk): MaybePromise<void> {
+    if (chunk.type !== 'text-end' && chunk.type !== 'reasoning-end') return this.take(chunk)
+    const flushed = this.#chain.flush('block-end', chunk.payload.id)
+    if (!isPromiseLike(flushed) && flushed.length === 0) return this.take(chunk)
+    return Promise.resolve(flushed).then(async chunks => {
+      await this.#admit(chunks)
+      await this.take(chunk)
+    })
+  }
+
+  /** Waits for the chunk before: tools finish in any order, the chain takes one at a time. */
+  takeInTurn(chunk: Chunk): Promise<void> {
+    const turn = this.#turn.then(() => this.take(chunk))
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+
+  /** Application data of a tool or a processor. */
+  async takeData(chunk: DataChunk, writerId: string | undefined): Promise<void> {
+    await this.take(chunk, writerId)
+  }
+
+  /**
+   * Passes a chunk of the run's frame through the processors. What they add is shown; the chunk itself is given back to
+   * be shown by the caller, also when a processor dropped it.
+   */
+  async takeFrame(frame: Chunk): Promise<Chunk> {
+    const passed = [(await this.#chain.pass(frame)) ?? []].flat()
+    for (const chunk of passed) if (chunk.type !== frame.type) await this.#admit(chunk)
+    return passed.findLast(chunk => chunk.type === frame.type) ?? frame
+  }
+
+  async flush(reason: 'finish' | 'abort'): Promise<void> {
+    await this.#admit(await this.#chain.flush(reason))
+  }
+
+  /** Shows what was held: the step is accepted. */
+  async release(): Promise<void> {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const chunk of held) await this.#show(chunk)
+  }
+
+  /** The accounts of the chain; once, at the end of the step. */
+  close(): void {
+    this.#chain.close()
+  }
+
+  #admit(passed: Chunk | readonly Chunk[] | undefined): MaybePromise<void> {
+    if (passed === undefined) return
+    if (!Array.isArray(passed)) return this.#admitOne(passed as Chunk)
+    return this.#admitEach(passed as readonly Chunk[])
+  }
+
+  async #admitEach(chunks: readonly Chunk[]): Promise<void> {
+    for (const chunk of chunks) await this.#admitOne(chunk)
+  }
+
+  #admitOne(chunk: Chunk): MaybePromise<void> {
+    if (this.place === undefined) this.response.add(chunk)
+    else keepLateData(this.#run, chunk, this.place)
+    return this.#show(chunk)
+  }
+
+  #show(chunk: Chunk): void | Promise<void> {
+    if (this.#held) {
+      this.#held.push(chunk)
+      return
+    }
+    this.shownCount++
+    return this.#run.show(chunk)
+  }
+}
+
+/** Data written after the model has answered goes into the response at once. */
+function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
+  if (!('data' in chunk) || chunk.transient || !run.list.find(place.messageId)) return
+  const { type, data, id } = chunk
+  run.list.as({ id: 'data', step: run.stepNumber }).update(place.messageId, message => {
+    message.content.parts.push({ type, data, ...(id === undefined ? {} : { id }) } as never)
+  })
+}
+
+/**
+ * Makes one try. Gives it back when every guard has passed.
+ *
+ * *Throws*: a `TripWire`, a `ProcessorError`, a `ProviderFailure`, or the reason of an abort.
+ */
+export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
+  attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
+  const { settings, overlay } = attempt.prepared
+  const prompt = run.list.get.all.prompt(overlay ? { overlay } : {})
+  const request = await run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })
+  const chunks = await streamResponse(run, attempt, request)
+  enterResponse(run, attempt)
+  if (chunks) {
+    const response = { model: settings.model, chunks, fromCache: request.response !== undefined }
+    await run.runner.runProcessLLMResponse({ position: run.position, response })
+  }
+  await run.runner.runProcessOutputStep(() => outputOf(run, attempt))
+  attempt.toolCalls = await guardToolCalls(run, attempt)
+}
+
+/** Starts the attempt from the original system messages and lets the processors shape it. */
+async function prepare(run: Run, settings: StepSettings): Promise<PreparedStep> {
+  const list = run.list.as({ id: 'loop', step: run.stepNumber })
+  list.replaceAllSystemMessages(run.originalSystemMessages)
+  const feedback = run.feedback === undefined ? undefined : ({ role: 'system', content: run.feedback } as const)
+  run.feedback = undefined
+  if (feedback) list.addSystem(feedback)
+  return run.runner.runProcessInputStep({ position: run.position, settings, feedback })
+}
+
+/** Reads the model's answer to its end. Gives the raw parts when somebody wants them. */
+async function streamResponse(
+  run: Run,
+  attempt: Attempt,
+  request: { readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']; readonly response: CachedResponse | undefined },
+): Promise<readonly LanguageModelV4StreamPart[] | undefined> {
+  const { settings } = attempt.prepared!
+  const recorded: LanguageModelV4StreamPart[] | undefined = run.runner.plan.processLLMResponse.length > 0 ? [] : undefined
+  const reader = new PartReader({
+    runId: run.runId,
+    idPrefix: `${run.stepNumber}.${run.attemptNumber}.`,
+    parseToolCall: call =>
+      parseToolCall(call, {
+        tools: activeToolsOf(settings),
+        repairToolCall: run.options.repairToolCall,
+        abortSignal: run.signal,
+      }),
+  })
+  const parts = await openStream(run, attempt, request)
+  try {
+    for (let part = await nextPart(parts, run.signal); part !== undefined; part = await nextPart(parts, run.signal)) {
+      recorded?.push(part)
+      const chunks = reader.read(part)
+      await noteAnd(attempt, isPromiseLike(chunks) ? await chunks : (chunks as Chunk | readonly Chunk[] | undefined))
+      if (part.type === 'finish') run.usage.book(reader.summary!.usage)
+      if (reader.failure) throw new ProviderFailure(reader.failure.error)
+    }
+  } finally {
+    parts.close()
+  }
+  for (const chunk of reader.close()) await attempt.takeInOrder(chunk)
+  await attempt.flush('finish')
+  attempt.info.warnings = reader.warnings
+  attempt.summary = reader.summary
+  if (!reader.summary) throw new ProviderFailure(incomplete(settings))
+  return recorded
+}
+
+function noteAnd(attempt: Attempt, chunks: Chunk | readonly Chunk[] | undefined): MaybePromise<void> {
+  if (chunks === undefined) return
+  if (!Array.isArray(chunks)) return takeNoted(attempt, chunks as Chunk)
+  return (chunks as readonly Chunk[]).reduce<MaybePromise<void>>(
+    (before, chunk) => (isPromiseLike(before) ? before.then(() => takeNoted(attempt, chunk)) : takeNoted(attempt, chunk)),
+    undefined,
+  )
+}
+
+function takeNoted(attempt: Attempt, chunk: Chunk): MaybePromise<void> {
+  if (chunk.type === 'tool-call') {
+    const { toolCallId, input, invalid, error } = chunk.payload
+    attempt.parsedCalls.set(toolCallId, { input, error: invalid ? error : undefined, stored: undefined })
+  }
+  if (chunk.type === 'response-metadata') attempt.info.metadata = { ...attempt.info.metadata, ...chunk.payload }
+  return attempt.takeInOrder(chunk)
+}
+
+interface PartSource {
+  next(): Promise<LanguageModelV4StreamPart | undefined>
+  close(): void
+}
+
+async function openStream(
+  run: Run,
+  attempt: Attempt,
+  request: { readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']; readonly response: CachedResponse | undefined },
+): Promise<PartSource> {
+  if (request.response) return replay(request.response)
+  const { settings } = attempt.prepared!
+  try {
+    const options = await callOptions(settings, run.signal)
+    const { stream, request: sent, response } = await startModelCall(settings.model, { ...options, prompt: request.prompt }, settings.modelSettings.maxRetries)
+    attempt.info.request = sent?.body === undefined ? {} : { body: sent.body }
+    attempt.info.headers = response?.headers
+    return new PartStream(stream, run.signal)
+  } catch (error) {
+    if (run.signal.aborted) throw run.signal.reason
+    throw new ProviderFailure(error)
+  }
+}
+
+async function nextPart(parts: PartSource, signal: AbortSignal): Promise<LanguageModelV4StreamPart | undefined> {
+  try {
+    return await parts.next()
+  } catch (error) {
+    throw signal.aborted ? error : new ProviderFailure(error)
+  }
+}
+
+function replay(response: CachedResponse): PartSource {
+  const parts = response.chunks[Symbol.iterator]()
+  return { next: () => Promise.resolve(parts.next().value as LanguageModelV4StreamPart | undefined), close: () => {} }
+}
+
+function incomplete(settings: StepSettings): LoopError {
+  const { provider, modelId } = settings.model
+  return new LoopError(
+    'incomplete-stream',
+    `The stream of '${provider}/${modelId}' ended without saying that it was finished, so what came cannot be taken for an answer. Try again.`,
+  )
+}
+
+/** Puts what left the chain into the conversation, in the model's name. */
+function enterResponse(run: Run, attempt: Attempt): void {
+  const messageId = run.responseId()
+  const message = run.list.find(messageId)
+  const list = run.list.as({ id: 'model', step: run.stepNumber })
+  const parts = [{ type: 'step-start' }, ...attempt.response.parts]
+  attempt.place = { messageId, segment: segmentCount(message) }
+  if (message) list.update(messageId, draft => void draft.content.parts.push(...(parts as never[])))
+  else list.add({ id: messageId, role: 'assistant', content: { format: 2, parts } } as never, 'response')
+  rememberInputs(run, attempt)
+}
+
+/** A call whose input no processor changed on the way needs no second check. */
+function rememberInputs(run: Run, attempt: Attempt): void {
+  if (attempt.parsedCalls.size === 0) return
+  const left = new Map(toolPartsOf(attempt.response.parts).map(part => [part.toolCallId, part.input]))
+  for (const part of toolPartsOf(partsOf(run.list, attempt.place!))) {
+    const parsed = attempt.parsedCalls.get(part.toolCallId)
+    if (parsed && left.get(part.toolCallId) === parsed.input) parsed.stored = part.input
+  }
+}
+
+/** What the guards see: read from the list, since the one before may have edited it. */
+function outputOf(run: Run, attempt: Attempt): { readonly position: Run['position']; readonly own: StepOutput } {
+  const parts = partsOf(run.list, attempt.place!)
+  const { position } = run
+  const current = stepResultOf(run, attempt, contentOf(parts))
+  return {
+    position: { ...position, steps: [...position.steps, current] },
+    own: {
+      finishReason: attempt.summary!.finishReason,
+      toolCalls: toolPartsOf(parts).map(part => toolCallInfo(part)),
+      text: current.text,
+      usage: attempt.summary!.usage,
+    },
+  }
+}
+
+/** A call as guards see it. */
+export function toolCallInfo(part: ToolPart): ToolCallInfo {
+  return { toolCallId: part.toolCallId, toolName: toolNameOf(part), input: part.input }
+}

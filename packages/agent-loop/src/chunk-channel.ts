@@ -1,0 +1,121 @@
+// Between a run that writes and a reader that reads: a generator whose producer is a plain async function.
+
+/** Hands a value to the reader. The promise, when there is one, asks the producer to wait for the reader. */
+export type Emit<T> = (value: T) => void | Promise<void>
+
+/** How many values may wait for the reader before the producer is asked to. */
+const roomCount = 64
+
+/**
+ * An async generator that is fed by calls instead of `yield`, so that any depth of the producer can write to it
+ * at the cost of one call.
+ *
+ * *Order*: the producer starts with the first read. Leaving early calls `leave` and waits until the producer has ended.
+ */
+export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void> {
+  readonly #produce: (emit: Emit<T>) => Promise<TReturn>
+  readonly #leave: () => void
+  #values: T[] = []
+  #head = 0
+  #readers: Reader<T, TReturn>[] = []
+  #resume: (() => void) | undefined
+  #room: Promise<void> | undefined
+  #ended: Promise<void> | undefined
+  #ending: { readonly value: TReturn } | { readonly error: unknown } | undefined
+  #left = false
+
+  constructor(produce: (emit: Emit<T>) => Promise<TReturn>, leave: () => void) {
+    this.#produce = produce
+    this.#leave = leave
+  }
+
+  next(): Promise<IteratorResult<T, TReturn>> {
+    this.#start()
+    if (this.#head < this.#values.length) return Promise.resolve({ done: false, value: this.#take() })
+    if (this.#ending) return this.#last()
+    this.#makeRoom()
+    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
+  }
+
+  async return(value?: TReturn | PromiseLike<TReturn>): Promise<IteratorResult<T, TReturn>> {
+    if (!this.#left && !this.#ending) {
+      this.#left = true
+      this.#values = []
+      this.#head = 0
+      if (this.#ended) this.#leave()
+      this.#makeRoom()
+      await this.#ended
+    }
+    this.#ending = { value: (await value) as TReturn }
+    return { done: true, value: (await value) as TReturn }
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<T, TReturn>> {
+    await this.return()
+    throw error
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  #start(): void {
+    if (this.#ended || this.#left) return
+    this.#ended = this.#produce(value => this.#emit(value)).then(
+      value => this.#end({ value }),
+      (error: unknown) => this.#end({ error }),
+    )
+  }
+
+  #emit(value: T): void | Promise<void> {
+    if (this.#left) return
+    const reader = this.#readers.shift()
+    if (reader) return reader.resolve({ done: false, value })
+    this.#values.push(value)
+    if (this.#values.length - this.#head < roomCount) return
+    this.#room ??= new Promise(resolve => (this.#resume = resolve))
+    return this.#room
+  }
+
+  #take(): T {
+    const value = this.#values[this.#head]!
+    this.#values[this.#head++] = undefined as T
+    if (this.#head === this.#values.length) {
+      this.#values = []
+      this.#head = 0
+      this.#makeRoom()
+    }
+    return value
+  }
+
+  #makeRoom(): void {
+    this.#resume?.()
+    this.#resume = undefined
+    this.#room = undefined
+  }
+
+  #end(ending: { readonly value: TReturn } | { readonly error: unknown }): void {
+    this.#ending ??= ending
+    const [first, ...others] = this.#readers
+    this.#readers = []
+    if (first) this.#last().then(first.resolve, first.reject)
+    for (const reader of others) reader.resolve({ done: true, value: undefined as TReturn })
+  }
+
+  /** The end is told once; a reader that comes again hears only that it is over. */
+  #last(): Promise<IteratorResult<T, TReturn>> {
+    const ending = this.#ending!
+    this.#ending = { value: undefined as TReturn }
+    if ('error' in ending) return Promise.reject(ending.error as Error)
+    return Promise.resolve({ done: true, value: ending.value })
+  }
+}
+
+interface Reader<T, TReturn> {
+  readonly resolve: (result: IteratorResult<T, TReturn>) => void
+  readonly reject: (error: unknown) => void
+}

@@ -1,0 +1,51 @@
+// What a run leaves behind: a value, whatever way it ended.
+import type { AgentMessage, MessageList } from '@lockstep/message-list'
+import type { StepResult, StopReason, ToolCallInfo } from '@lockstep/processors'
+import type { FinishReason, LanguageModelUsage, ToolSet, TypedToolCall, TypedToolResult } from 'ai'
+import type { RunTrace } from './trace.ts'
+
+/** What was refused: kept here and nowhere else. */
+export interface RejectedOutput {
+  readonly text: string
+  readonly toolCalls: readonly ToolCallInfo[]
+  /** The steps that were withdrawn although their tools had run. */
+  readonly steps: readonly StepResult[]
+}
+
+/** A refusal that ended a run, and what it refused. */
+export interface RunTripwire {
+  readonly reason: string
+  readonly retry: boolean
+  readonly metadata: unknown
+  readonly processorId: string
+  readonly hook: string
+  readonly rejected: RejectedOutput
+}
+
+/** The result of a run. */
+export interface LoopResult<TOOLS extends ToolSet = ToolSet> {
+  readonly runId: string
+  /** The text of the last accepted step, as the processors left it. */
+  readonly text: string
+  readonly reasoningText: string | undefined
+  /** The accepted steps. */
+  readonly steps: readonly StepResult<TOOLS>[]
+  readonly toolCalls: readonly TypedToolCall<TOOLS>[]
+  readonly toolResults: readonly TypedToolResult<TOOLS>[]
+  /** Of the accepted steps. */
+  readonly usage: LanguageModelUsage
+  /** Of every call that a provider reported: withdrawn attempts and the calls of processors too. */
+  readonly totalUsage: LanguageModelUsage
+  readonly finishReason: FinishReason
+  readonly stopReason: StopReason
+  readonly tripwire: RunTripwire | undefined
+  /** What the model and its tools added to the conversation. */
+  readonly messages: readonly AgentMessage[]
+  readonly messageList: MessageList
+  readonly warnings: readonly string[]
+  /** What failed, when `stopReason` is `'error'`. */
+  readonly error: unknown
+  /** The signal's reason, when `stopReason` is `'aborted'`. */
+  readonly abortReason: unknown
+  readonly trace: RunTrace
+}

@@ -1,0 +1,89 @@
+// One call of the model: transport retries, the raw error, and a stream that stops when the run is aborted.
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart, LanguageModelV4StreamResult } from '@ai-sdk/provider'
+import type { StepSettings } from '@lockstep/processors'
+import { RetryError, type ToolSet } from 'ai'
+import { prepareCallSettings, prepareRetries, prepareToolChoice, prepareTools } from './ai-internal.ts'
+
+/** What the model is called with, besides the prompt. */
+export async function callOptions(settings: StepSettings, abortSignal: AbortSignal): Promise<Omit<LanguageModelV4CallOptions, 'prompt'>> {
+  const { headers, maxRetries: _, ...sampling } = settings.modelSettings
+  const tools = await describedTools(activeToolsOf(settings))
+  return {
+    ...prepareCallSettings(sampling),
+    ...(tools === undefined ? {} : { tools, toolChoice: prepareToolChoice({ toolChoice: settings.toolChoice }) }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(settings.providerOptions === undefined ? {} : { providerOptions: settings.providerOptions }),
+    abortSignal,
+  }
+}
+
+/** The tools that a step may call. */
+export function activeToolsOf({ tools, activeTools }: Pick<StepSettings, 'tools' | 'activeTools'>): ToolSet {
+  if (activeTools === undefined) return tools
+  return Object.fromEntries(activeTools.filter(name => Object.hasOwn(tools, name)).map(name => [name, tools[name]!]))
+}
+
+const descriptions = new WeakMap<ToolSet, ReturnType<typeof prepareTools>>()
+
+/** Tool descriptions are made once per set of tools, not once per step. */
+function describedTools(tools: ToolSet): ReturnType<typeof prepareTools> {
+  let described = descriptions.get(tools)
+  if (!described) {
+    described = prepareTools({ tools })
+    descriptions.set(tools, described)
+  }
+  return described
+}
+
+/**
+ * Starts a call. The transport tries again where that can help (429, 5xx, a connection that could not be made), waiting
+ * as `Retry-After` says.
+ *
+ * *Throws*: the provider's last error, not wrapped.
+ */
+export async function startModelCall(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+  maxRetries: number | undefined,
+): Promise<LanguageModelV4StreamResult> {
+  const { retry } = prepareRetries({ maxRetries, abortSignal: options.abortSignal })
+  try {
+    return await retry(() => model.doStream(options))
+  } catch (error) {
+    throw RetryError.isInstance(error) ? error.lastError : error
+  }
+}
+
+/**
+ * Reads a provider's stream. Aborting the signal ends a read that is under way, whether the provider listens or not.
+ */
+export class PartStream {
+  readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
+  readonly #signal: AbortSignal
+  readonly #cancel: () => void
+
+  constructor(stream: ReadableStream<LanguageModelV4StreamPart>, signal: AbortSignal) {
+    this.#reader = stream.getReader()
+    this.#signal = signal
+    this.#cancel = () => void this.#reader.cancel(signal.reason).catch(() => {})
+    if (signal.aborted) this.#cancel()
+    signal.addEventListener('abort', this.#cancel, { once: true })
+  }
+
+  /** The next part, or undefined at the end. Throws: the signal's reason when it is aborted. */
+  async next(): Promise<LanguageModelV4StreamPart | undefined> {
+    try {
+      const { value } = await this.#reader.read()
+      if (this.#signal.aborted) throw this.#signal.reason
+      return value
+    } catch (error) {
+      throw this.#signal.aborted ? this.#signal.reason : error
+    }
+  }
+
+  /** Leaves the stream, whatever is left in it. */
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#cancel)
+    void this.#reader.cancel().catch(() => {})
+  }
+}

@@ -1,0 +1,55 @@
+// What a run is started with.
+import type { MessageList } from '@lockstep/message-list'
+import type {
+  Chunk,
+  ModelChoice,
+  ModelSettings,
+  PrepareStep,
+  ProcessorArrays,
+  ProviderOptions,
+  RequestContext,
+  StepResult,
+  TracingContext,
+} from '@lockstep/processors'
+import type { StopCondition, ToolCallRepairFunction, ToolChoice, ToolSet } from 'ai'
+import type { LoopResult } from './loop-result.ts'
+
+/** Told about a run as it goes. Exactly one of `onFinish`, `onError` and `onAbort` is called, once. */
+export interface RunCallbacks<TOOLS extends ToolSet = ToolSet> {
+  readonly onChunk?: (chunk: Chunk) => void | PromiseLike<void>
+  readonly onStepFinish?: (step: StepResult<TOOLS>) => void | PromiseLike<void>
+  readonly onFinish?: (result: LoopResult<TOOLS>) => void | PromiseLike<void>
+  readonly onError?: (event: { readonly error: unknown; readonly result: LoopResult<TOOLS> }) => void | PromiseLike<void>
+  readonly onAbort?: (event: { readonly reason: unknown; readonly result: LoopResult<TOOLS> }) => void | PromiseLike<void>
+}
+
+/** Everything `runLoop` takes. */
+export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet> extends ProcessorArrays, RunCallbacks<TOOLS> {
+  readonly model: ModelChoice
+  /** The conversation: what was remembered, the system messages, the new input. The run writes to it. */
+  readonly messageList: MessageList
+  readonly tools?: TOOLS
+  readonly toolChoice?: ToolChoice<TOOLS>
+  readonly activeTools?: readonly (keyof TOOLS & string)[]
+  readonly modelSettings?: ModelSettings
+  readonly providerOptions?: ProviderOptions
+  /** Shapes each step, after all processors. */
+  readonly prepareStep?: PrepareStep<TOOLS>
+  /** How often processors may ask for another attempt, in the whole run. Unset: a retry is an abort; 10 with error processors. */
+  readonly maxProcessorRetries?: number
+  /** Keeps chunks back until their step is accepted, or until the whole run is. */
+  readonly hold?: 'step' | 'run'
+  /** 20 when absent. */
+  readonly maxSteps?: number
+  /** Ends the run after a step when one of them says so. */
+  readonly stopWhen?: StopCondition<TOOLS, never> | readonly StopCondition<TOOLS, never>[]
+  /** How many tools may run at once. 10 when absent. */
+  readonly toolConcurrency?: number
+  readonly repairToolCall?: ToolCallRepairFunction<TOOLS>
+  readonly abortSignal?: AbortSignal
+  readonly requestContext?: RequestContext
+  readonly tracingContext?: TracingContext
+  readonly runId?: string
+  /** Makes ids of runs and messages. */
+  readonly generateId?: () => string
+}

@@ -1,0 +1,123 @@
+// The response of an attempt, built from the chunks that left the chain.
+import type { LanguageModelV4Source } from '@ai-sdk/provider'
+import type { MessagePart } from '@lockstep/message-list'
+import { isDataChunk, type Chunk, type ChunkNamed, type DataChunk } from '@lockstep/processors'
+
+type Draft = { -readonly [K in keyof MessagePart]: unknown } & { type: string; [key: string]: unknown }
+
+/** Collects chunks into the parts of a message. */
+export class ResponseParts {
+  readonly #parts: Draft[] = []
+  readonly #blocks = new Map<string, Draft>()
+  readonly #calls = new Map<string, Draft>()
+
+  /** The parts so far, as they would be stored. */
+  get parts(): readonly MessagePart[] {
+    return this.#parts as unknown as readonly MessagePart[]
+  }
+
+  /** The sources that the model cited. */
+  readonly sources: LanguageModelV4Source[] = []
+
+  /** All text so far. */
+  get text(): string {
+    let text = ''
+    for (const part of this.#parts) if (part.type === 'text') text += part['text'] as string
+    return text
+  }
+
+  add(chunk: Chunk): void {
+    switch (chunk.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        this.#block(chunk.type === 'text-start' ? 'text' : 'reasoning', chunk.payload)
+        break
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const block = this.#block(chunk.type === 'text-delta' ? 'text' : 'reasoning', chunk.payload)
+        block['text'] = (block['text'] as string) + chunk.payload.text
+        break
+      }
+      case 'text-end':
+      case 'reasoning-end': {
+        const block = this.#blocks.get(chunk.payload.id)
+        if (block) noteMetadata(block, chunk.payload.providerMetadata)
+        break
+      }
+      case 'tool-call':
+        this.#toolCall(chunk.payload)
+        break
+      case 'tool-result':
+      case 'tool-error':
+        this.#providerResult(chunk)
+        break
+      default:
+        this.#other(chunk)
+    }
+  }
+
+  #block(kind: 'text' | 'reasoning', payload: ChunkNamed<'text-start'>['payload']): Draft {
+    let block = this.#blocks.get(payload.id)
+    if (!block) {
+      block = { type: kind, text: '', state: 'done' }
+      this.#blocks.set(payload.id, block)
+      this.#parts.push(block)
+    }
+    noteMetadata(block, payload.providerMetadata)
+    return block
+  }
+
+  #toolCall(call: ChunkNamed<'tool-call'>['payload']): void {
+    const part: Draft = {
+      ...(call.dynamic ? { type: 'dynamic-tool', toolName: call.toolName } : { type: `tool-${call.toolName}` }),
+      toolCallId: call.toolCallId,
+      state: 'input-available',
+      input: call.input,
+      ...(call.title === undefined ? {} : { title: call.title }),
+      ...(call.providerExecuted ? { providerExecuted: true } : {}),
+      ...(call.providerMetadata === undefined ? {} : { callProviderMetadata: call.providerMetadata }),
+    }
+    this.#calls.set(call.toolCallId, part)
+    this.#parts.push(part)
+  }
+
+  #providerResult(chunk: ChunkNamed<'tool-result' | 'tool-error'>): void {
+    const part = this.#calls.get(chunk.payload.toolCallId)
+    if (!part) return
+    if (chunk.type === 'tool-error') Object.assign(part, { state: 'output-error', errorText: errorText(chunk.payload.error) })
+    else
+      Object.assign(part, {
+        state: 'output-available',
+        output: chunk.payload.output,
+        ...(chunk.payload.preliminary ? { preliminary: true } : {}),
+        ...(chunk.payload.providerMetadata === undefined ? {} : { resultProviderMetadata: chunk.payload.providerMetadata }),
+      })
+  }
+
+  #other(chunk: Chunk): void {
+    if (isDataChunk(chunk)) return this.#data(chunk)
+    if (chunk.type === 'file' || chunk.type === 'reasoning-file') this.#parts.push({ type: chunk.type, ...chunk.payload })
+    if (chunk.type !== 'source') return
+    const { source } = chunk.payload
+    this.sources.push(source)
+    const { sourceType, id: sourceId, type: _, ...rest } = source
+    this.#parts.push({ type: sourceType === 'url' ? 'source-url' : 'source-document', sourceId, ...rest })
+  }
+
+  #data({ type, data, id, transient }: DataChunk): void {
+    if (transient) return
+    const before = id === undefined ? undefined : this.#parts.find(part => part.type === type && part['id'] === id)
+    if (before) before['data'] = data
+    else this.#parts.push({ type, data, ...(id === undefined ? {} : { id }) })
+  }
+}
+
+/** An error as the model reads it. */
+export function errorText(error: unknown): string {
+  if (error instanceof Error) return `${error.name}: ${error.message}`
+  return typeof error === 'string' ? error : JSON.stringify(error)
+}
+
+function noteMetadata(part: Draft, providerMetadata: unknown): void {
+  if (providerMetadata !== undefined) part['providerMetadata'] = providerMetadata
+}

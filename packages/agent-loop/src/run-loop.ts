@@ -1,0 +1,215 @@
+// The loop: input, steps until one says stop, the result. One path for every way in which a run can end.
+import type { Snapshot } from '@lockstep/message-list'
+import { TripWire, type Chunk, type StopReason } from '@lockstep/processors'
+import type { FinishReason, ToolSet } from 'ai'
+import { contentOf, partsOf } from './accepted-step.ts'
+import { ChunkChannel, type Emit } from './chunk-channel.ts'
+import type { LoopResult, RunTripwire } from './loop-result.ts'
+import type { RunLoopOptions } from './options.ts'
+import { feedbackOf, Run } from './run.ts'
+import { runStep } from './step.ts'
+import { stopReasonAfter } from './stop.ts'
+import { sumUsage } from './usage.ts'
+
+/** How a run ends. */
+interface Ending {
+  readonly stopReason: StopReason
+  readonly tripwire?: TripWire
+  readonly error?: unknown
+}
+
+/**
+ * Runs an agent's loop. The generator yields the run's chunks and returns its result; it does not throw for what can
+ * happen in a run: `stopReason` and `error` of the result say it.
+ *
+ * *Order*: nothing happens before the first read. Leaving the generator early aborts the run.
+ */
+export function runLoop<TOOLS extends ToolSet = ToolSet>(options: RunLoopOptions<TOOLS>): AsyncGenerator<Chunk, LoopResult<TOOLS>, void> {
+  let run: Run | undefined
+  const produce = async (emit: Emit<Chunk>) => {
+    run = new Run(options as unknown as RunLoopOptions, emit)
+    try {
+      return (await execute(run)) as unknown as LoopResult<TOOLS>
+    } finally {
+      run.close()
+    }
+  }
+  return new ChunkChannel(produce, () => run?.abort(new DOMException('The reader left the stream.', 'AbortError')))
+}
+
+async function execute(run: Run): Promise<LoopResult> {
+  const accepted: Accepted = { finish: undefined }
+  let ending = await endingOf(run, () => takeSteps(run, accepted))
+  if (ending.stopReason === 'aborted') ending = await flushed(run, ending)
+  ending = await runEnded(run, ending)
+  const told = await tellCaller(run, ending)
+  await showEnd(run, told.ending, accepted.finish)
+  return told.result
+}
+
+/** The `finish` chunk as the processors left it; there when the response was accepted. */
+interface Accepted {
+  finish: Chunk | undefined
+}
+
+/** The way a piece of the run ends, as a value. */
+async function endingOf(run: Run, work: () => Promise<StopReason>): Promise<Ending> {
+  try {
+    return { stopReason: await work() }
+  } catch (error) {
+    if (run.signal.aborted) return { stopReason: 'aborted', error: run.signal.reason }
+    return TripWire.isInstance(error) ? { stopReason: 'tripwire', tripwire: error } : { stopReason: 'error', error }
+  }
+}
+
+/** From the input to the accepted response. */
+async function takeSteps(run: Run, accepted: Accepted): Promise<StopReason> {
+  await run.show(run.chunk('start', { messageId: run.responseId() }))
+  await run.runner.runProcessInput(run.position)
+  run.originalSystemMessages = run.list.getAllSystemMessages()
+  const opened = run.list.snapshot()
+  for (;;) {
+    run.signal.throwIfAborted()
+    const before = run.list.snapshot()
+    const stopReason = await stopReasonAfter(run, await runStep(run))
+    if (stopReason === undefined) run.stepNumber++
+    else if (await resultAccepted(run, { opened, before, stopReason, accepted })) return stopReason
+  }
+}
+
+interface Response {
+  readonly opened: Snapshot
+  readonly before: Snapshot
+  readonly stopReason: StopReason
+  readonly accepted: Accepted
+}
+
+/** Passes the response through `processOutputResult`; false when its last step is to be made again. */
+async function resultAccepted(run: Run, response: Response): Promise<boolean> {
+  try {
+    await run.runner.runProcessOutputResult(() => ({ position: run.position, own: { result: run.output() } }))
+    rereadSteps(run)
+    response.accepted.finish = await run.attempt!.takeFrame(finishChunk(run, { stopReason: response.stopReason }))
+    await run.release()
+    return true
+  } catch (error) {
+    if (!TripWire.isInstance(error)) throw error
+    if (!run.grantRetry(error)) {
+      await withdrawAll(run, response.opened, error)
+      throw error
+    }
+    run.withdrawTo(response.before)
+    run.steps.pop()
+    await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason: error.reason }))
+    run.feedback = feedbackOf(error)
+    return false
+  }
+}
+
+/** Takes the whole response back; what it said is kept for the tripwire alone. */
+async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Promise<void> {
+  const steps = run.steps.splice(0).map(step => step.result)
+  run.rejected = { text: steps.map(step => step.text).join(''), toolCalls: steps.flatMap(step => step.toolCalls), steps }
+  run.withdrawTo(opened)
+  if (!run.dropHeld()) await run.show(run.chunk('step-reset', { stepNumber: 0, reason: tripwire.reason }))
+}
+
+/** The records say what the conversation says, after the last processor had its turn. */
+function rereadSteps(run: Run): void {
+  if (run.runner.plan.processOutputResult.length === 0) return
+  for (const step of run.steps) step.result = Object.freeze({ ...step.result, ...contentOf(partsOf(run.list, step.place)) })
+}
+
+/** After an abort: what processors had held back is shown, if the attempt was still being streamed. */
+async function flushed(run: Run, ending: Ending): Promise<Ending> {
+  try {
+    if (run.attempt && run.attempt.place === undefined) await run.attempt.flush('abort')
+    return ending
+  } catch (error) {
+    return { stopReason: 'error', error }
+  }
+}
+
+/** Lets the processors clean up. An error in that fails a run that had not failed before. */
+async function runEnded(run: Run, ending: Ending): Promise<Ending> {
+  try {
+    const { stopReason, error } = ending
+    await run.runner.runProcessRunEnd({ position: run.position, end: { stopReason, result: run.output(), error } })
+    return ending
+  } catch (error) {
+    return ending.stopReason === 'error' ? ending : { stopReason: 'error', error }
+  }
+}
+
+/** Tells the caller's one terminal callback. An error in it fails a run that had not failed before. */
+async function tellCaller(run: Run, ending: Ending): Promise<{ readonly ending: Ending; readonly result: LoopResult }> {
+  const result = resultOf(run, ending)
+  try {
+    if (ending.stopReason === 'error') await run.options.onError?.({ error: ending.error, result })
+    else if (ending.stopReason === 'aborted') await run.options.onAbort?.({ reason: ending.error, result })
+    else await run.options.onFinish?.(result)
+    return { ending, result }
+  } catch (error) {
+    if (ending.stopReason === 'error') return { ending, result }
+    const failed: Ending = { stopReason: 'error', error }
+    return { ending: failed, result: resultOf(run, failed) }
+  }
+}
+
+async function showEnd(run: Run, ending: Ending, finish: Chunk | undefined): Promise<void> {
+  run.dropHeld()
+  const { stopReason, tripwire, error } = ending
+  if (tripwire) {
+    const { reason, retry, metadata, processorId } = tripwire
+    await run.show(run.chunk('tripwire', { reason, retry, processorId, ...(metadata === undefined ? {} : { metadata }) }))
+  }
+  if (stopReason === 'error') await run.show(run.chunk('error', { error }))
+  if (stopReason === 'aborted') await run.show(run.chunk('abort', { reason: error }))
+  const untouched = finish?.type === 'finish' && finish.payload.stopReason === stopReason
+  await run.show(untouched ? finish : finishChunk(run, ending))
+}
+
+function finishChunk(run: Run, ending: Ending): Chunk {
+  return run.chunk('finish', { finishReason: finishReasonOf(run, ending), stopReason: ending.stopReason, totalUsage: run.usage.total })
+}
+
+function finishReasonOf(run: Run, { stopReason }: Ending): FinishReason {
+  if (stopReason === 'error') return 'error'
+  if (stopReason === 'tripwire' || stopReason === 'aborted') return 'other'
+  return run.steps.at(-1)?.result.finishReason ?? 'other'
+}
+
+function resultOf(run: Run, ending: Ending): LoopResult {
+  const steps = run.steps.map(step => step.result)
+  const last = steps.at(-1)
+  return Object.freeze({
+    runId: run.runId,
+    text: last?.text ?? '',
+    reasoningText: last?.reasoningText,
+    steps,
+    toolCalls: steps.flatMap(step => step.toolCalls),
+    toolResults: steps.flatMap(step => step.toolResults),
+    usage: sumUsage(steps.map(step => step.usage)),
+    totalUsage: run.usage.total,
+    finishReason: finishReasonOf(run, ending),
+    stopReason: ending.stopReason,
+    tripwire: tripwireOf(run, ending.tripwire),
+    messages: run.list.get.response.db(),
+    messageList: run.list,
+    warnings: [...run.warnings],
+    error: ending.stopReason === 'error' ? ending.error : undefined,
+    abortReason: ending.stopReason === 'aborted' ? ending.error : undefined,
+    trace: run.recorder.finish({
+      runId: run.runId,
+      events: run.runner.ledger.events,
+      totals: run.runner.ledger.totals,
+      stopReason: ending.stopReason,
+    }),
+  })
+}
+
+function tripwireOf(run: Run, tripwire: TripWire | undefined): RunTripwire | undefined {
+  if (!tripwire) return undefined
+  const { reason, retry, metadata, processorId, hook } = tripwire
+  return { reason, retry, metadata, processorId, hook, rejected: run.rejected }
+}

@@ -1,0 +1,235 @@
+// One run while it goes: the conversation, the processors, the abort signal, the accounts. Steps read and advance it.
+import { MessageList, type Snapshot } from '@lockstep/message-list'
+import {
+  createWriter,
+  PrepareStepProcessor,
+  ProcessorRunner,
+  RequestContext,
+  TripWire,
+  type Chunk,
+  type DataChunk,
+  type ModelCallRequest,
+  type ModelCallResult,
+  type OutputResult,
+  type RunHost,
+  type StepPosition,
+  type StepSettings,
+  type SystemMessage,
+} from '@lockstep/processors'
+import { generateId as defaultId, type ToolSet } from 'ai'
+import type { Attempt } from './attempt.ts'
+import type { Emit } from './chunk-channel.ts'
+import { callDetached } from './detached-call.ts'
+import { LoopError } from './errors.ts'
+import type { RejectedOutput } from './loop-result.ts'
+import type { RunLoopOptions } from './options.ts'
+import { resolveModel } from './resolve-model.ts'
+import { errorText } from './response-parts.ts'
+import { textOf, type AcceptedStep } from './accepted-step.ts'
+import { TraceRecorder } from './trace.ts'
+import { sumUsage, UsageAccount } from './usage.ts'
+
+/** The state of a run. It lives as long as the run and belongs to it alone. */
+export class Run {
+  readonly runId: string
+  readonly options: RunLoopOptions
+  readonly list: MessageList
+  readonly runner: ProcessorRunner
+  readonly signal: AbortSignal
+  readonly usage = new UsageAccount()
+  readonly recorder = new TraceRecorder()
+  readonly warnings: string[] = []
+  readonly generateId: () => string
+  readonly settings: StepSettings
+  readonly retryBudget: number
+  readonly hold: 'step' | 'run' | undefined
+  /** The accepted steps, in order. */
+  readonly steps: AcceptedStep[] = []
+  /** Counted over the run: what processors asked for, and what processAPIError did. */
+  processorRetryCount = 0
+  apiRetryCount = 0
+  /** The step that is being made, counted from 0. */
+  stepNumber = 0
+  attemptNumber = 0
+  /** The attempt whose chain sees what is written now. */
+  attempt: Attempt | undefined
+  /** The system messages that each step starts with. */
+  originalSystemMessages: readonly SystemMessage[] = []
+  /** Told to the model in the next attempt only. */
+  feedback: string | undefined
+  /** What a tripwire withdrew. */
+  rejected: RejectedOutput = { text: '', toolCalls: [], steps: [] }
+  /** Given to tools, so that they can show data too. */
+  readonly toolWriter = createWriter(chunk => this.writeData(chunk))
+  readonly #abort = new AbortController()
+  readonly #emit: Emit<Chunk>
+  readonly #unlink: () => void
+  #responseId: string
+  #heldForRun: Chunk[] | undefined
+
+  constructor(options: RunLoopOptions, emit: Emit<Chunk>) {
+    this.options = options
+    this.#emit = emit
+    this.generateId = options.generateId ?? defaultId
+    this.runId = options.runId ?? this.generateId()
+    this.list = options.messageList
+    this.signal = this.#abort.signal
+    this.#unlink = follow(options.abortSignal, this.#abort)
+    this.runner = new ProcessorRunner(withPrepareStep(options), this.#host())
+    this.settings = settingsOf(options)
+    this.retryBudget = options.maxProcessorRetries ?? (options.errorProcessors?.length ? 10 : 0)
+    this.hold = holdOf(options)
+    if (this.hold === 'run') this.#heldForRun = []
+    this.#responseId = this.generateId()
+  }
+
+  /** Stops the run, wherever it is. */
+  abort(reason: unknown): void {
+    this.#abort.abort(reason)
+  }
+
+  /** Leaves nothing behind: no listener, no timer. */
+  close(): void {
+    this.#unlink()
+  }
+
+  /** Where the run is, for hooks. */
+  get position(): StepPosition {
+    return {
+      stepNumber: this.stepNumber,
+      attemptNumber: this.attemptNumber,
+      steps: this.steps.map(step => step.result),
+      retryCount: this.processorRetryCount,
+    }
+  }
+
+  /** Shows a chunk, or keeps it while the run is held. */
+  show(chunk: Chunk): void | Promise<void> {
+    if (this.#heldForRun) {
+      this.#heldForRun.push(chunk)
+      return
+    }
+    return this.#send(chunk)
+  }
+
+  /** Lets go of what was held for the run. */
+  async release(): Promise<void> {
+    const held = this.#heldForRun ?? []
+    this.#heldForRun = undefined
+    for (const chunk of held) await this.show(chunk)
+  }
+
+  /** Forgets what was held, since it was withdrawn. Tells whether there was anything to forget. */
+  dropHeld(): boolean {
+    const dropped = this.#heldForRun !== undefined
+    this.#heldForRun = undefined
+    return dropped
+  }
+
+  chunk<T extends Chunk['type']>(type: T, payload: Extract<Chunk, { type: T; payload: unknown }>['payload']): Chunk {
+    return { type, runId: this.runId, from: 'AGENT', payload } as unknown as Chunk
+  }
+
+  /** The id of the message that the response goes to: a new one when something was put after the last. */
+  responseId(): string {
+    const messages = this.list.get.all.db()
+    if (this.list.find(this.#responseId) && messages.at(-1)?.id !== this.#responseId) this.#responseId = this.generateId()
+    return this.#responseId
+  }
+
+  /** Takes the conversation back to a snapshot. */
+  withdrawTo(snapshot: Snapshot): void {
+    this.list.restore(snapshot)
+  }
+
+  /** The run so far as `processOutputResult` and `processRunEnd` see it. */
+  output(): OutputResult {
+    const steps = this.steps.map(step => step.result)
+    return {
+      text: this.steps.map(step => textOf(this.list, step)).join(''),
+      usage: sumUsage(steps.map(step => step.usage)),
+      finishReason: steps.at(-1)?.finishReason ?? 'other',
+      steps,
+    }
+  }
+
+  /** Tells whether a processor's wish for another attempt can be granted, and spends one if so. */
+  grantRetry(tripwire: TripWire): boolean {
+    if (!tripwire.retry || this.processorRetryCount >= this.retryBudget) return false
+    this.processorRetryCount++
+    return true
+  }
+
+  #send(chunk: Chunk): void | Promise<void> {
+    const { onChunk } = this.options
+    if (!onChunk) return this.#emit(chunk)
+    return Promise.resolve(onChunk(chunk)).then(() => this.#emit(chunk))
+  }
+
+  #host(): RunHost {
+    return {
+      runId: this.runId,
+      list: this.list,
+      abortSignal: this.signal,
+      requestContext: this.options.requestContext ?? new RequestContext(),
+      tracingContext: this.options.tracingContext ?? {},
+      writeData: (chunk, processorId) => this.writeData(chunk, processorId),
+      callModel: (request, processorId) => this.#callModel(request, processorId),
+      resolveModel,
+    }
+  }
+
+  /** Shows application data and keeps it in the response, as its writer asks. */
+  async writeData(chunk: DataChunk, writerId?: string): Promise<void> {
+    if (this.attempt) await this.attempt.takeData(chunk, writerId)
+    else await this.show(chunk)
+  }
+
+  async #callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult> {
+    const model = request.model === undefined ? this.settings.model : resolveModel(request.model)
+    const result = await callDetached(model, request, this.signal)
+    this.usage.book(result.usage, processorId)
+    return result
+  }
+}
+
+function settingsOf(options: RunLoopOptions): StepSettings {
+  return {
+    model: resolveModel(options.model),
+    tools: options.tools ?? ({} as ToolSet),
+    toolChoice: options.toolChoice,
+    activeTools: options.activeTools,
+    providerOptions: options.providerOptions,
+    modelSettings: options.modelSettings ?? {},
+  }
+}
+
+function withPrepareStep(options: RunLoopOptions): RunLoopOptions {
+  if (!options.prepareStep) return options
+  const last = new PrepareStepProcessor({ prepareStep: options.prepareStep })
+  return { ...options, inputProcessors: [...(options.inputProcessors ?? []), last] }
+}
+
+function holdOf(options: RunLoopOptions): 'step' | 'run' | undefined {
+  const holds = [options.hold, ...(options.outputProcessors ?? []).map(processor => processor.hold)]
+  return holds.includes('run') ? 'run' : holds.find(hold => hold !== undefined)
+}
+
+/** Aborts `controller` when `signal` does; gives the way to stop listening. */
+function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (!signal) return () => {}
+  const abort = () => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return () => signal.removeEventListener('abort', abort)
+}
+
+/** What the model reads of a refusal, in the next attempt. */
+export function feedbackOf(tripwire: TripWire): string {
+  return `Your previous answer was not accepted: ${tripwire.reason}`
+}
+
+/** How a run that failed says so in text. */
+export function failureText(error: unknown): string {
+  return LoopError.isInstance(error) ? error.message : errorText(error)
+}

@@ -1,0 +1,137 @@
+// One step: attempts until one is accepted, then its tools, then the record of it.
+import type { Snapshot } from '@lockstep/message-list'
+import { TripWire, type ModelChoice, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
+import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
+import { Attempt, ProviderFailure, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
+import { resolveModel } from './resolve-model.ts'
+import { failureText, feedbackOf, type Run } from './run.ts'
+import { stepResultOf } from './step-result-of.ts'
+import { allCallsAnswered, runToolPhase } from './tool-phase.ts'
+import type { AttemptTrace } from './trace.ts'
+
+/** A step that is done, and whether the model has to be called again to hear what came of it. */
+export interface FinishedStep {
+  readonly step: AcceptedStep
+  readonly goesOn: boolean
+}
+
+/** Makes the step `run.stepNumber`. Throws what ended the run: a tripwire, an error, the reason of an abort. */
+export async function runStep(run: Run): Promise<FinishedStep> {
+  const opened = run.list.snapshot()
+  await run.show(run.chunk('step-start', { stepNumber: run.stepNumber, messageId: run.responseId() }))
+  const attempt = await acceptedAttempt(run)
+  try {
+    await attempt.release()
+    await runToolPhase(run, attempt)
+    return await finishStep(run, attempt)
+  } catch (error) {
+    if (TripWire.isInstance(error)) await withdraw(run, attempt, { before: opened, reason: error.reason })
+    throw error
+  } finally {
+    attempt.close()
+  }
+}
+
+/** Tries until an attempt passes all guards. */
+async function acceptedAttempt(run: Run): Promise<Attempt> {
+  let before = run.list.snapshot()
+  let start: AttemptStart = { settings: run.settings, prepared: undefined }
+  for (run.attemptNumber = 0; ; run.attemptNumber++) {
+    const attempt = new Attempt(run)
+    run.attempt = attempt
+    try {
+      await runAttempt(run, attempt, start)
+      record(run, attempt, { outcome: 'accepted' })
+      return attempt
+    } catch (error) {
+      attempt.close()
+      run.signal.throwIfAborted()
+      if (error instanceof ProviderFailure) {
+        start = await repaired(run, attempt, { error: error.cause, start })
+        before = run.list.snapshot()
+      } else if (TripWire.isInstance(error)) {
+        await refused(run, attempt, { tripwire: error, before })
+        start = { settings: start.settings, prepared: undefined }
+      } else throw error
+    }
+  }
+}
+
+/** After a failure of the provider: asks the processors. Throws: the provider's error when none wants a retry. */
+async function repaired(
+  run: Run,
+  attempt: Attempt,
+  failure: { readonly error: unknown; readonly start: AttemptStart },
+): Promise<AttemptStart> {
+  const { error, start } = failure
+  record(run, attempt, { outcome: 'failed', reason: failureText(error) })
+  const position = { ...run.position, retryCount: run.apiRetryCount }
+  const wish = await run.runner.runProcessAPIError({ position, error, shownChunkCount: attempt.shownCount })
+  if (!wish || run.apiRetryCount >= run.retryBudget) throw error
+  run.apiRetryCount++
+  await reset(run, attempt, failureText(error))
+  return withModel(start, attempt.prepared, wish.model)
+}
+
+function withModel(start: AttemptStart, prepared: PreparedStep | undefined, choice: ModelChoice | undefined): AttemptStart {
+  const change = <T extends StepSettings>(settings: T): T => (choice === undefined ? settings : { ...settings, model: resolveModel(choice) })
+  return {
+    settings: change(start.settings),
+    prepared: prepared && { ...prepared, settings: change(prepared.settings) },
+  }
+}
+
+/** After a refusal: withdraws the attempt. Throws: the tripwire, when no other attempt is wanted or granted. */
+async function refused(
+  run: Run,
+  attempt: Attempt,
+  { tripwire, before }: { readonly tripwire: TripWire; readonly before: Snapshot },
+): Promise<void> {
+  const again = run.grantRetry(tripwire)
+  record(run, attempt, { outcome: again ? 'retried' : 'refused', reason: tripwire.reason })
+  if (!again) {
+    await withdraw(run, attempt, { before, reason: tripwire.reason })
+    throw tripwire
+  }
+  run.withdrawTo(before)
+  await reset(run, attempt, tripwire.reason)
+  run.feedback = feedbackOf(tripwire)
+}
+
+/** Takes an attempt back everywhere; what it said is kept for the tripwire alone. */
+async function withdraw(run: Run, attempt: Attempt, { before, reason }: { readonly before: Snapshot; readonly reason: string }): Promise<void> {
+  const toolCalls = toolPartsOf(attempt.response.parts).map(toolCallInfo)
+  run.rejected = { text: attempt.response.text, toolCalls, steps: [] }
+  run.withdrawTo(before)
+  await reset(run, attempt, reason)
+}
+
+/** Tells readers to forget what they saw of the attempt. */
+async function reset(run: Run, attempt: Attempt, reason: string): Promise<void> {
+  if (attempt.shownCount > 0) await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason }))
+}
+
+/** The record of the step, after its `step-finish` has passed the processors. */
+async function finishStep(run: Run, attempt: Attempt): Promise<FinishedStep> {
+  const result = stepResultOf(run, attempt, contentOf(partsOf(run.list, attempt.place!)))
+  const { stepNumber, finishReason, usage, providerMetadata, warnings } = result
+  const metadata = providerMetadata === undefined ? {} : { providerMetadata }
+  const finish = run.chunk('step-finish', { stepNumber, finishReason, usage, warnings, ...metadata })
+  await run.show(await attempt.takeFrame(finish))
+  const step: AcceptedStep = { place: attempt.place!, result }
+  run.steps.push(step)
+  await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
+  await run.options.onStepFinish?.(result as never)
+  return { step, goesOn: attempt.toolCalls.length > 0 && allCallsAnswered(attempt) }
+}
+
+function record(run: Run, attempt: Attempt, what: Pick<AttemptTrace, 'outcome' | 'reason'>): void {
+  const { summary, prepared } = attempt
+  run.recorder.attempt(run.stepNumber, {
+    attemptNumber: run.attemptNumber,
+    modelId: (prepared?.settings.model ?? run.settings.model).modelId,
+    ...what,
+    ...(summary === undefined ? {} : { finishReason: summary.finishReason }),
+    ...(summary?.usage.totalTokens === undefined ? {} : { tokenCount: summary.usage.totalTokens }),
+  })
+}

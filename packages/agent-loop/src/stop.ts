@@ -1,0 +1,20 @@
+// When the loop ends after a step.
+import type { StopReason } from '@lockstep/processors'
+import type { StopCondition } from 'ai'
+import type { Run } from './run.ts'
+import type { FinishedStep } from './step.ts'
+
+/** How many steps a run may take when nothing is said. */
+export const defaultMaxSteps = 20
+
+/** Why the loop ends here, or undefined when it goes on. */
+export async function stopReasonAfter(run: Run, { goesOn }: FinishedStep): Promise<StopReason | undefined> {
+  if (!goesOn) return 'completed'
+  const steps = run.steps.map(step => step.result)
+  for (const condition of [run.options.stopWhen ?? []].flat() as readonly StopCondition<never, never>[])
+    if (await condition({ steps: steps as never })) return 'stop-condition'
+  const { maxSteps = defaultMaxSteps } = run.options
+  if (run.steps.length < maxSteps) return undefined
+  run.warnings.push(`The run ended after ${run.steps.length} steps (maxSteps) while the model still wanted to go on. Raise maxSteps to let it.`)
+  return 'max-steps'
+}

@@ -1,0 +1,184 @@
+// The tools of an accepted step: run at once up to a bound, each result through the processors before anyone sees it.
+import { TripWire, untilAborted, type ToolOutcome } from '@lockstep/processors'
+import type { ModelMessage, ToolSet } from 'ai'
+import { createToolModelOutput } from './ai-internal.ts'
+import type { Attempt } from './attempt.ts'
+import { errorText } from './response-parts.ts'
+import type { Run } from './run.ts'
+import type { GuardedToolCall } from './tool-guard.ts'
+import type { ToolTrace } from './trace.ts'
+
+const defaultConcurrency = 10
+
+/** Runs the tools of a step and commits what they gave. Throws: a tripwire of a processor, or the reason of an abort. */
+export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
+  if (attempt.toolCalls.length === 0) return
+  const phase = new AbortController()
+  const stop = () => phase.abort(run.signal.reason)
+  run.signal.addEventListener('abort', stop, { once: true })
+  try {
+    const waiting = attempt.toolCalls.values()
+    const workers = Array.from({ length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, attempt.toolCalls.length) }, async () => {
+      for (const call of waiting) await runToolCall(run, attempt, { call, signal: phase.signal })
+    })
+    await allOrFirstError(workers, error => phase.abort(error))
+  } finally {
+    run.signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Tells whether the step leaves nothing for somebody else to do: every call of it has an outcome. */
+export function allCallsAnswered(attempt: Attempt): boolean {
+  const { tools } = attempt.prepared!.settings
+  return attempt.toolCalls.every(call => call.verdict.type !== 'run' || tools[call.toolName]?.execute !== undefined)
+}
+
+interface ToolTurn {
+  readonly call: GuardedToolCall
+  readonly signal: AbortSignal
+}
+
+async function runToolCall(run: Run, attempt: Attempt, turn: ToolTurn): Promise<void> {
+  const { call } = turn
+  turn.signal.throwIfAborted()
+  if (call.verdict.type === 'denied') return deny(run, attempt, { call, reason: call.verdict.reason })
+  const tool = attempt.prepared!.settings.tools[call.toolName]
+  if (call.verdict.type === 'run' && tool?.execute === undefined) return note(run, call, 'not-run')
+  const outcome = await outcomeOf(run, attempt, turn)
+  await settle(run, attempt, { call, outcome: await reviewed(run, attempt, { call, outcome }) })
+}
+
+async function deny(run: Run, attempt: Attempt, { call, reason }: { readonly call: GuardedToolCall; readonly reason: string }): Promise<void> {
+  await attempt.takeInTurn(run.chunk('tool-output-denied', { ...payloadOf(call), reason }))
+  listFor(run, call).updateTool(call.toolCallId, { state: 'output-denied', reason })
+  note(run, call, 'denied')
+}
+
+/** What came of a call: the answer of a processor, an error about the input, or what the tool did. */
+async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<ToolOutcome> {
+  const { verdict } = turn.call
+  if (verdict.type === 'answered') return { output: verdict.output }
+  if (verdict.type === 'invalid') return { error: verdict.error }
+  try {
+    return { output: await untilAborted(execute(run, attempt, turn), turn.signal) }
+  } catch (error) {
+    turn.signal.throwIfAborted()
+    if (TripWire.isInstance(error)) throw error
+    return { error }
+  }
+}
+
+/** Runs the tool; values on the way to the last are shown as they come. */
+async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): Promise<unknown> {
+  const tool = attempt.prepared!.settings.tools[call.toolName]! as ToolSet[string] & { execute: ExecuteFunction }
+  const result = tool.execute(call.verdict.type === 'run' ? call.verdict.input : call.input, toolOptions(run, { call, signal }))
+  if (!isAsyncIterable(result)) return await result
+  let last: { readonly output: unknown } | undefined
+  for await (const output of result) {
+    signal.throwIfAborted()
+    if (last) await showPreliminary(run, attempt, { call, output: last.output })
+    last = { output }
+  }
+  return last?.output
+}
+
+type ExecuteFunction = (input: unknown, options: object) => unknown
+
+function toolOptions(run: Run, { call, signal }: ToolTurn): object {
+  const { options } = run
+  return {
+    toolCallId: call.toolCallId,
+    /** Made when a tool asks for it, since most do not. */
+    get messages(): ModelMessage[] {
+      return [...run.list.get.all.model()]
+    },
+    abortSignal: signal,
+    context: options.requestContext,
+    requestContext: options.requestContext,
+    writer: run.toolWriter,
+    runId: run.runId,
+  }
+}
+
+async function showPreliminary(run: Run, attempt: Attempt, { call, output }: { readonly call: GuardedToolCall; readonly output: unknown }): Promise<void> {
+  const outcome = await review(run, { call, outcome: { output, preliminary: true } })
+  if (outcome.error !== undefined) return
+  await attempt.takeInTurn(run.chunk('tool-result', { ...payloadOf(call), output: outcome.output, preliminary: true }))
+}
+
+interface Settlement {
+  readonly call: GuardedToolCall
+  readonly outcome: ToolOutcome
+}
+
+async function review(run: Run, { call, outcome }: Settlement): Promise<ToolOutcome> {
+  const { toolCallId, toolName, input } = call
+  return run.runner.runProcessToolResult({ position: run.position, toolCall: { toolCallId, toolName, input }, outcome })
+}
+
+/** The outcome after the processors, its chunk shown. A processor that asks for a retry turns it into an error. */
+async function reviewed(run: Run, attempt: Attempt, settlement: Settlement): Promise<ToolOutcome> {
+  const { call } = settlement
+  try {
+    const outcome = await review(run, settlement)
+    await attempt.takeInTurn(outcomeChunk(run, call, outcome))
+    return outcome
+  } catch (error) {
+    if (!TripWire.isInstance(error) || !run.grantRetry(error)) throw error
+    const outcome = { error: new Error(error.reason) }
+    await run.show(outcomeChunk(run, call, outcome))
+    return outcome
+  }
+}
+
+function outcomeChunk(run: Run, call: GuardedToolCall, outcome: ToolOutcome) {
+  return outcome.error === undefined
+    ? run.chunk('tool-result', { ...payloadOf(call), output: outcome.output })
+    : run.chunk('tool-error', { ...payloadOf(call), error: outcome.error })
+}
+
+/** Puts the outcome into the conversation, next to its call. */
+async function settle(run: Run, attempt: Attempt, { call, outcome }: Settlement): Promise<void> {
+  const list = listFor(run, call)
+  if (outcome.error !== undefined) {
+    list.updateTool(call.toolCallId, { state: 'output-error', errorText: errorText(outcome.error) })
+    return note(run, call, 'error')
+  }
+  const tool = attempt.prepared!.settings.tools[call.toolName]
+  const { output } = outcome
+  const modelOutput = tool?.toModelOutput
+    ? await createToolModelOutput({ toolCallId: call.toolCallId, input: call.input, output, tool, errorMode: 'none' })
+    : undefined
+  list.updateTool(call.toolCallId, { state: 'output-available', output, ...(modelOutput === undefined ? {} : { modelOutput }) })
+  note(run, call, call.verdict.type === 'answered' ? 'answered' : 'result')
+}
+
+function listFor(run: Run, call: GuardedToolCall) {
+  return run.list.as({ id: `tool:${call.toolName}`, step: run.stepNumber })
+}
+
+function note(run: Run, { toolCallId, toolName, input }: GuardedToolCall, outcome: ToolTrace['outcome']): void {
+  run.recorder.tool(run.stepNumber, { toolCallId, toolName, input, outcome })
+}
+
+function payloadOf({ toolCallId, toolName, input, dynamic }: GuardedToolCall) {
+  return { toolCallId, toolName, input, ...(dynamic ? { dynamic } : {}) }
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** Waits for all; the first error is told to `stop`, so that the others end soon, and thrown when all have ended. */
+async function allOrFirstError(work: readonly Promise<void>[], stop: (error: unknown) => void): Promise<void> {
+  let first: { readonly error: unknown } | undefined
+  const watched = work.map(item =>
+    item.catch((error: unknown) => {
+      if (first) return
+      first = { error }
+      stop(error)
+    }),
+  )
+  await Promise.all(watched)
+  if (first) throw first.error
+}

@@ -1,0 +1,135 @@
+// The trace of a run: what happened, step by step, as a value that prints as a tree.
+import type { LedgerEvent, LedgerTotal, StopReason } from '@lockstep/processors'
+import type { FinishReason } from 'ai'
+
+/** What became of one try at a step. */
+export interface AttemptTrace {
+  readonly attemptNumber: number
+  readonly modelId: string
+  readonly outcome: 'accepted' | 'retried' | 'refused' | 'failed'
+  /** Why it was not accepted. */
+  readonly reason?: string
+  readonly finishReason?: FinishReason
+  readonly tokenCount?: number
+}
+
+/** What became of one tool call. */
+export interface ToolTrace {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: unknown
+  readonly outcome: 'result' | 'error' | 'denied' | 'answered' | 'not-run'
+}
+
+/** One step: its attempts, its tool calls, and the processors that did something. */
+export interface StepTrace {
+  readonly stepNumber: number
+  readonly attempts: readonly AttemptTrace[]
+  readonly tools: readonly ToolTrace[]
+}
+
+/** A run, for people and tests. */
+export interface RunTrace {
+  readonly runId: string
+  readonly steps: readonly StepTrace[]
+  readonly events: readonly LedgerEvent[]
+  readonly totals: readonly LedgerTotal[]
+  readonly stopReason: StopReason
+  /** The tree as text; without times and ids, so that two runs alike print alike. */
+  toString(): string
+}
+
+/** The records that a run keeps while it goes. */
+export class TraceRecorder {
+  readonly #steps: { stepNumber: number; attempts: AttemptTrace[]; tools: ToolTrace[] }[] = []
+
+  attempt(stepNumber: number, attempt: AttemptTrace): void {
+    this.#step(stepNumber).attempts.push(attempt)
+  }
+
+  tool(stepNumber: number, tool: ToolTrace): void {
+    this.#step(stepNumber).tools.push(tool)
+  }
+
+  finish(run: Omit<RunTrace, 'steps' | 'toString'>): RunTrace {
+    const trace = { ...run, events: [...run.events], steps: this.#steps }
+    return { ...trace, toString: () => printTrace(trace) }
+  }
+
+  #step(stepNumber: number) {
+    let step = this.#steps.findLast(candidate => candidate.stepNumber === stepNumber)
+    if (!step) {
+      step = { stepNumber, attempts: [], tools: [] }
+      this.#steps.push(step)
+    }
+    return step
+  }
+}
+
+interface Node {
+  readonly text: string
+  readonly children: readonly Node[]
+}
+
+/** Prints a trace as a tree. */
+export function printTrace(trace: Omit<RunTrace, 'toString'>): string {
+  const nodesOf = (hooks: readonly string[]) => trace.events.filter(event => hooks.includes(event.hook)).map(eventNode)
+  const steps = trace.steps.map(step => stepNode(step, trace.events))
+  const nodes = [...nodesOf(['processInput']), ...steps, ...nodesOf(['processOutputResult', 'processRunEnd'])]
+  return [`run: ${trace.stopReason}`, ...treeLines(nodes)].join('\n')
+}
+
+const endHooks: ReadonlySet<string> = new Set(['processInput', 'processOutputResult', 'processRunEnd'])
+
+function stepNode(step: StepTrace, events: readonly LedgerEvent[]): Node {
+  const own = events.filter(event => event.stepNumber === step.stepNumber && !endHooks.has(event.hook))
+  const attempts = step.attempts.map(attempt => attemptNode(attempt, own))
+  const toolEvents = own.filter(event => toolHooks.has(event.hook)).map(eventNode)
+  const tools = step.tools.map(tool => ({ text: `tool ${tool.toolName}(${inputText(tool.input)}): ${tool.outcome}`, children: [] }))
+  return { text: `step ${step.stepNumber}`, children: [...attempts, ...tools, ...toolEvents] }
+}
+
+const toolHooks: ReadonlySet<string> = new Set(['processToolResult', 'processStepEnd'])
+
+function attemptNode(attempt: AttemptTrace, events: readonly LedgerEvent[]): Node {
+  const own = events.filter(event => event.attemptNumber === attempt.attemptNumber && !toolHooks.has(event.hook))
+  const tokens = attempt.tokenCount === undefined ? '' : `, ${attempt.tokenCount} tokens`
+  const how = attempt.reason === undefined ? `${attempt.finishReason ?? 'no answer'}${tokens}` : JSON.stringify(attempt.reason)
+  return { text: `${attempt.modelId} ${attempt.outcome}: ${how}`, children: own.map(eventNode) }
+}
+
+function eventNode({ processorId, hook, effect }: LedgerEvent): Node {
+  return { text: `${processorId}.${hook}: ${effectText(effect)}`, children: [] }
+}
+
+function effectText(effect: LedgerEvent['effect']): string {
+  switch (effect.type) {
+    case 'changed':
+      return `changed ${effect.what.join(', ')}`
+    case 'chunks':
+      return (['changed', 'dropped', 'added'] as const)
+        .filter(kind => effect[kind] > 0)
+        .map(kind => `${kind} ${effect[kind]} ${effect[kind] === 1 ? 'chunk' : 'chunks'}`)
+        .join(', ')
+    case 'tripwire':
+      return `${effect.retry ? 'asked for a retry' : 'refused'}: ${JSON.stringify(effect.reason)}`
+    case 'decided':
+      return effect.decision
+    case 'skipped':
+      return `failed and was skipped: ${String(effect.error)}`
+    case 'kept-step-only':
+      return `edited ${effect.messageIds.join(', ')} for this step only`
+  }
+}
+
+function treeLines(nodes: readonly Node[], indent = ''): readonly string[] {
+  return nodes.flatMap((node, index) => {
+    const last = index === nodes.length - 1
+    return [`${indent}${last ? '└─ ' : '├─ '}${node.text}`, ...treeLines(node.children, `${indent}${last ? '   ' : '│  '}`)]
+  })
+}
+
+function inputText(input: unknown): string {
+  const text = JSON.stringify(input) ?? ''
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}

@@ -1,0 +1,32 @@
+// The account of tokens: every call that a provider reported, whatever became of its answer.
+import type { LanguageModelUsage } from 'ai'
+import { addLanguageModelUsage, createNullLanguageModelUsage } from './ai-internal.ts'
+
+/** The sums of a run. */
+export class UsageAccount {
+  #total: LanguageModelUsage = createNullLanguageModelUsage()
+  readonly #byProcessor = new Map<string, LanguageModelUsage>()
+
+  /** Everything that was billed: accepted and withdrawn attempts, and the calls that processors made. */
+  get total(): LanguageModelUsage {
+    return this.#total
+  }
+
+  /** What the detached calls of each processor used. */
+  get byProcessor(): ReadonlyMap<string, LanguageModelUsage> {
+    return this.#byProcessor
+  }
+
+  book(usage: LanguageModelUsage, processorId?: string): void {
+    this.#total = addLanguageModelUsage(this.#total, usage)
+    if (processorId !== undefined)
+      this.#byProcessor.set(processorId, sumUsage([this.#byProcessor.get(processorId), usage]))
+  }
+}
+
+/** Adds usages; absent ones count as nothing. */
+export function sumUsage(usages: readonly (LanguageModelUsage | undefined)[]): LanguageModelUsage {
+  let sum = createNullLanguageModelUsage()
+  for (const usage of usages) if (usage) sum = addLanguageModelUsage(sum, usage)
+  return sum
+}

@@ -1,0 +1,31 @@
+// Models as processors name them, and the detached model call for judges and summarisers.
+import type { LanguageModel, LanguageModelCallOptions, LanguageModelUsage, ModelMessage, FinishReason } from 'ai'
+
+/** An OpenAI-compatible server, as data. */
+export interface OpenAICompatibleConfig {
+  readonly id: string
+  readonly url: string
+  readonly apiKey?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A model: an instance of the V2, V3 or V4 specification, an id like `openai/gpt-5`, or an OpenAI-compatible server. */
+export type ModelChoice = LanguageModel | OpenAICompatibleConfig
+
+/** A model call that is not part of the conversation. */
+export interface ModelCallRequest extends LanguageModelCallOptions {
+  /** The run's own model when absent. */
+  readonly model?: ModelChoice
+  readonly instructions?: string
+  readonly prompt: string | readonly ModelMessage[]
+}
+
+/** The answer of a detached model call. */
+export interface ModelCallResult {
+  readonly text: string
+  readonly finishReason: FinishReason
+  readonly usage: LanguageModelUsage
+}
+
+/** Makes a detached model call; rejects with the provider's error. */
+export type CallModel = (request: ModelCallRequest) => Promise<ModelCallResult>

@@ -1,0 +1,190 @@
+// One call of one hook: its context, its errors, its tripwire. Every hook of every processor is called through here.
+import { frozenWriteError, type MessageList } from '@lockstep/message-list'
+import type { ProcessorContext, RunHost, StepPosition } from './context.ts'
+import { ProcessorError } from './errors.ts'
+import type { Ledger, ProcessorEffect } from './ledger.ts'
+import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
+import type { HookName, Processor } from './processor.ts'
+import { TripWire, type AbortOptions } from './trip-wire.ts'
+import { createWriter } from './writer.ts'
+
+/** What all hook calls of a run share. */
+export interface HookScope {
+  readonly host: RunHost
+  readonly ledger: Ledger
+  stateOf(processorId: string): object
+}
+
+/** The hooks that may only look: a refusal in them is a mistake. */
+const observers: ReadonlySet<HookName> = new Set<HookName>(['processStepEnd', 'processRunEnd'])
+
+/** The hooks that also run when the run was aborted, so that an abort does not cut them short. */
+const cleanups: ReadonlySet<HookName> = new Set<HookName>(['processRunEnd', 'flush'])
+
+/** One processor's turn in a hook. Create one per call (the stream: one per attempt), then `run` it. */
+export class HookCall {
+  readonly processor: Processor
+  readonly hook: HookName
+  readonly position: StepPosition
+  /** The conversation, in this processor's name. */
+  readonly list: MessageList
+  readonly #scope: HookScope
+  #tripwire: TripWire | undefined
+  #misuse: ProcessorError | undefined
+  #open = true
+
+  constructor(scope: HookScope, processor: Processor, at: { readonly hook: HookName; readonly position: StepPosition }) {
+    this.#scope = scope
+    this.processor = processor
+    this.hook = at.hook
+    this.position = at.position
+    this.list = scope.host.list.as({ id: processor.id, hook: at.hook, step: at.position.stepNumber })
+  }
+
+  /** The context of the call; `messages` are all unless the hook says otherwise. */
+  context(messages = this.list.get.all.db()): ProcessorContext {
+    const { host } = this.#scope
+    const { id } = this.processor
+    return {
+      messages,
+      messageList: this.list,
+      systemMessages: this.list.getAllSystemMessages(),
+      stepNumber: this.position.stepNumber,
+      steps: this.position.steps,
+      state: this.#scope.stateOf(id),
+      retryCount: this.position.retryCount,
+      abort: this.#abort,
+      abortSignal: host.abortSignal,
+      requestContext: host.requestContext,
+      writer: createWriter(chunk => host.writeData(chunk, id)),
+      tracingContext: host.tracingContext,
+      callModel: request => host.callModel(request, id),
+    }
+  }
+
+  /**
+   * Calls the hook and gives its result, or `skipped` when it threw and the processor's errors are skipped.
+   * Throws: the tripwire, also when the hook swallowed it; a `ProcessorError` for anything else that was thrown.
+   */
+  run<T>(call: () => MaybePromise<T>, skipped: T): MaybePromise<T> {
+    const startedAt = performance.now()
+    let result: MaybePromise<T>
+    try {
+      result = call()
+    } catch (error) {
+      this.#count(startedAt)
+      return this.#fail(error, skipped)
+    }
+    if (!isPromiseLike(result)) {
+      this.#count(startedAt)
+      return this.#pass(result as T)
+    }
+    return this.#settle(result, startedAt, skipped)
+  }
+
+  async #settle<T>(result: PromiseLike<T>, startedAt: number, skipped: T): Promise<T> {
+    try {
+      return this.#pass(await (cleanups.has(this.hook) ? result : untilAborted(result, this.#scope.host.abortSignal)))
+    } catch (error) {
+      return this.#fail(error, skipped)
+    } finally {
+      this.#count(startedAt)
+    }
+  }
+
+  /** The result of a hook that returned, unless it refused before. */
+  #pass<T>(result: T): T {
+    if (this.hook !== 'processOutputStream') this.#open = false
+    if (this.#misuse) throw this.#misuse
+    if (this.#tripwire) throw this.#noted(this.#tripwire)
+    return result
+  }
+
+  #fail<T>(error: unknown, skipped: T): T {
+    if (this.hook !== 'processOutputStream') this.#open = false
+    if (this.#misuse) throw this.#misuse
+    if (this.#tripwire) throw this.#noted(this.#tripwire)
+    const { abortSignal } = this.#scope.host
+    if (abortSignal.aborted && !cleanups.has(this.hook)) throw abortSignal.reason
+    if (this.processor.onError === 'skip') {
+      this.note({ type: 'skipped', error })
+      return skipped
+    }
+    throw this.#asProcessorError(error)
+  }
+
+  #noted(tripwire: TripWire): TripWire {
+    this.note({ type: 'tripwire', reason: tripwire.reason, retry: tripwire.retry })
+    return tripwire
+  }
+
+  #asProcessorError(error: unknown): ProcessorError {
+    if (ProcessorError.isInstance(error)) return error
+    const frozen = frozenWriteError(error)
+    const details = { processorId: this.processor.id, hook: this.hook, cause: error }
+    return frozen
+      ? new ProcessorError('frozen-write', `The processor '${this.processor.id}' wrote in ${this.hook}: ${frozen.message}`, details)
+      : new ProcessorError('hook-failed', `The processor '${this.processor.id}' failed in ${this.hook}: ${messageOf(error)}`, details)
+  }
+
+  readonly #abort = (reason?: string, options?: AbortOptions): never => {
+    const { id } = this.processor
+    if (observers.has(this.hook)) {
+      this.#misuse ??= new ProcessorError(
+        'abort-in-observer',
+        `The processor '${id}' called abort in ${this.hook}, which only observes. Refuse in processOutputStep or processOutputResult.`,
+        { processorId: id, hook: this.hook },
+      )
+      throw this.#misuse
+    }
+    if (!this.#open)
+      throw new ProcessorError(
+        'abort-too-late',
+        `The processor '${id}' called abort after its ${this.hook} had returned. Await what decides before returning.`,
+        { processorId: id, hook: this.hook },
+      )
+    this.#tripwire ??= new TripWire({ processorId: id, hook: this.hook }, reason, options)
+    throw this.#tripwire
+  }
+
+  /** Enters what the call did into the run's ledger. */
+  note(effect: ProcessorEffect): void {
+    const { stepNumber, attemptNumber } = this.position
+    this.#scope.ledger.note({ stepNumber, attemptNumber, processorId: this.processor.id, hook: this.hook, effect })
+  }
+
+  /** An error of the contract, with the name of the processor and the hook in it. */
+  misused(code: ProcessorError['code'], message: string): ProcessorError {
+    return new ProcessorError(code, `The processor '${this.processor.id}' ${message}`, { processorId: this.processor.id, hook: this.hook })
+  }
+
+  #count(startedAt: number): void {
+    this.#scope.ledger.count(this.processor.id, this.hook, { count: 1, timeMs: performance.now() - startedAt })
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Settles as the promise does, or rejects with the signal's reason when that comes first. */
+export function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    const done = () => signal.removeEventListener('abort', leave)
+    promise.then(
+      value => {
+        done()
+        resolve(value)
+      },
+      (error: unknown) => {
+        done()
+        reject(error as Error)
+      },
+    )
+  })
+}

@@ -1,0 +1,193 @@
+// processInputStep: before each attempt at a model call. Shapes the step, and may edit the conversation.
+import {
+  applyOverlay,
+  MessageList,
+  overlayOf,
+  type AgentMessage,
+  type Edit,
+  type MessageInput,
+  type Overlay,
+  type SystemMessage,
+} from '@lockstep/message-list'
+import type { ToolChoice, ToolSet } from 'ai'
+import type { ModelChoice } from './call-model.ts'
+import type { ProcessorContext, StepPosition } from './context.ts'
+import { HookCall, type HookScope } from './hook-call.ts'
+import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
+import { checkKeys, checkSameList, readReturnedArray, type ReturnedMessages } from './message-result.ts'
+import type { Processor } from './processor.ts'
+import type { ModelSettings, ProviderOptions, StepSettings } from './step-settings.ts'
+
+/** What `processInputStep` is given: the conversation as this step will send it, and the step's settings so far. */
+export type ProcessInputStepArgs<
+  TTripwireMetadata = unknown,
+  TState extends object = Record<string, unknown>,
+  TOOLS extends ToolSet = ToolSet,
+> = ProcessorContext<TTripwireMetadata, TState> & StepSettings<TOOLS>
+
+/** What `processInputStep` may change. `undefined` leaves a setting, an explicit value replaces it. */
+export interface ProcessInputStepResult<TOOLS extends ToolSet = ToolSet> {
+  readonly model?: ModelChoice | undefined
+  readonly toolChoice?: ToolChoice<TOOLS> | undefined
+  readonly activeTools?: readonly (keyof TOOLS & string)[] | undefined
+  /** Replaces the step's tools; spread the given ones to add. */
+  readonly tools?: ToolSet | undefined
+  /** The messages as they should be. System messages in it are added to the step's. Not together with `messageList`. */
+  readonly messages?: readonly MessageInput[] | undefined
+  /** The list that was given, after edits through its methods. */
+  readonly messageList?: MessageList | undefined
+  /** Replaces the step's system messages. */
+  readonly systemMessages?: readonly SystemMessage[] | undefined
+  readonly providerOptions?: ProviderOptions | undefined
+  readonly modelSettings?: ModelSettings | undefined
+  /** `'run'` edits the conversation; `'step'` shapes this step's prompt and leaves the conversation alone. */
+  readonly scope?: 'run' | 'step' | undefined
+}
+
+/** All that the hook may return. */
+export type ProcessInputStepReturn = ProcessInputStepResult | MessageList | readonly MessageInput[] | undefined | void
+
+/** A step as the processors shaped it: its settings, and the edits of the prompt that never enter the list. */
+export interface PreparedStep {
+  readonly settings: StepSettings
+  readonly overlay: Overlay | undefined
+}
+
+/** Where the chain starts. `feedback` is kept among the system messages, whatever replaces the others. */
+export interface InputStepStart {
+  readonly position: StepPosition
+  readonly settings: StepSettings
+  readonly feedback: SystemMessage | undefined
+}
+
+const settingKeys = ['model', 'toolChoice', 'activeTools', 'tools', 'providerOptions', 'modelSettings'] as const
+const resultKeys = [...settingKeys, 'messages', 'messageList', 'systemMessages', 'scope']
+
+/** Runs the hook of each processor in order, each over what the ones before it left. */
+export function runProcessInputStep(
+  scope: HookScope,
+  processors: readonly Processor[],
+  start: InputStepStart,
+): MaybePromise<PreparedStep> {
+  const chain = new InputStepChain(scope, start)
+  const all = eachInOrder(processors, processor => chain.visit(processor))
+  return isPromiseLike(all) ? all.then(() => chain.prepared) : chain.prepared
+}
+
+class InputStepChain {
+  readonly #scope: HookScope
+  readonly #start: InputStepStart
+  #settings: StepSettings
+  #overlay: Overlay | undefined
+  readonly #stepOnlyIds = new Set<string>()
+
+  constructor(scope: HookScope, start: InputStepStart) {
+    this.#scope = scope
+    this.#start = start
+    this.#settings = start.settings
+  }
+
+  get prepared(): PreparedStep {
+    return { settings: this.#settings, overlay: this.#overlay }
+  }
+
+  visit(processor: Processor): MaybePromise<void> {
+    const call = new HookCall(this.#scope, processor, { hook: 'processInputStep', position: this.#start.position })
+    const given = this.#view(call.list)
+    const before = { messages: call.list.get.all.db(), systemMessages: call.list.getAllSystemMessages() }
+    const args = { ...call.context(given), ...this.#settings }
+    const finish = (result: ProcessInputStepReturn) => {
+      const what = [...this.#apply(call, result, given)]
+      this.#keepFeedback(call)
+      if (call.list.get.all.db() !== before.messages) what.push('messages')
+      if (call.list.getAllSystemMessages() !== before.systemMessages) what.push('systemMessages')
+      if (what.length > 0) call.note({ type: 'changed', what: [...new Set(what)] })
+    }
+    const result = call.run<ProcessInputStepReturn>(() => processor.processInputStep!(args), undefined)
+    return isPromiseLike(result) ? result.then(finish) : finish(result)
+  }
+
+  #view(list: MessageList): readonly AgentMessage[] {
+    const messages = list.get.all.db()
+    return this.#overlay ? applyOverlay(messages, this.#overlay) : messages
+  }
+
+  /** Applies what the hook returned and gives the names of what it changed. */
+  #apply(call: HookCall, result: ProcessInputStepReturn, given: readonly AgentMessage[]): readonly string[] {
+    if (result === undefined || result === null) return []
+    if (result instanceof MessageList) {
+      checkSameList(call, result)
+      return []
+    }
+    if (Array.isArray(result)) return this.#applyMessages(call, result as readonly MessageInput[], { given, scope: 'run' })
+    if (typeof result !== 'object')
+      throw call.misused('invalid-return', `returned ${String(result)} from processInputStep. Return settings, messages, or nothing.`)
+    return this.#applyResult(call, result as ProcessInputStepResult, given)
+  }
+
+  #applyResult(call: HookCall, result: ProcessInputStepResult, given: readonly AgentMessage[]): readonly string[] {
+    checkKeys(call, result, resultKeys)
+    if (result.messages && result.messageList)
+      throw call.misused(
+        'messages-and-message-list',
+        'returned both messages and messageList from processInputStep. Return one: the array you want, or the list you edited.',
+      )
+    if (result.messageList) checkSameList(call, result.messageList)
+    const what: string[] = [...this.#applySettings(call, result)]
+    if (result.systemMessages) call.list.replaceAllSystemMessages(result.systemMessages)
+    if (result.messages) what.push(...this.#applyMessages(call, result.messages, { given, scope: result.scope ?? 'run' }))
+    return what
+  }
+
+  #applySettings(call: HookCall, result: ProcessInputStepResult): readonly string[] {
+    const what = settingKeys.filter(key => result[key] !== undefined)
+    if (what.length === 0) return what
+    const changes = Object.fromEntries(what.map(key => [key, result[key]])) as Partial<StepSettings>
+    const model = result.model === undefined ? {} : { model: this.#resolveModel(call, result.model) }
+    this.#settings = { ...this.#settings, ...changes, ...model }
+    return what
+  }
+
+  #resolveModel(call: HookCall, model: ModelChoice): StepSettings['model'] {
+    try {
+      return this.#scope.host.resolveModel(model)
+    } catch (error) {
+      throw call.misused('unsupported-model', `returned a model from processInputStep that cannot be used. ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  #applyMessages(
+    call: HookCall,
+    returned: readonly MessageInput[],
+    rules: { readonly given: readonly AgentMessage[]; readonly scope: 'run' | 'step' },
+  ): readonly string[] {
+    const { edits, systemMessages } = readReturnedArray(call, returned, { given: rules.given, source: 'input', empty: 'refused' })
+    this.#commit(call, edits, rules.scope)
+    if (systemMessages.length > 0) call.list.addSystem(systemMessages as ReturnedMessages['systemMessages'])
+    return edits.length > 0 && rules.scope === 'step' ? ['prompt'] : []
+  }
+
+  /** Step-scoped edits go to the overlay; so does a run-scoped edit of a message that only the overlay shows. */
+  #commit(call: HookCall, edits: readonly Edit[], scope: 'run' | 'step'): void {
+    const staysInPrompt = (edit: Edit) => scope === 'step' || idsOf(edit).some(id => this.#stepOnlyIds.has(id))
+    const forPrompt = edits.filter(staysInPrompt)
+    const forList = edits.filter(edit => !staysInPrompt(edit))
+    if (forList.length > 0) call.list.apply(forList)
+    if (forPrompt.length === 0) return
+    this.#overlay = overlayOf(forPrompt, this.#overlay)
+    const ids = forPrompt.flatMap(idsOf)
+    if (scope === 'run') call.note({ type: 'kept-step-only', messageIds: ids })
+    for (const id of ids) this.#stepOnlyIds.add(id)
+  }
+
+  #keepFeedback(call: HookCall): void {
+    const { feedback } = this.#start
+    if (feedback && !call.list.getAllSystemMessages().some(message => message.content === feedback.content))
+      call.list.addSystem(feedback)
+  }
+}
+
+function idsOf(edit: Edit): readonly string[] {
+  if (edit.type === 'insert' || edit.type === 'replace') return [edit.message.id]
+  return edit.type === 'remove' ? [edit.id] : []
+}

@@ -1,0 +1,92 @@
+// The one runner of processors: a method per hook, state per processor and run, and the ledger.
+import type { RunHost, StepPosition } from './context.ts'
+import type { HookScope } from './hook-call.ts'
+import { Ledger } from './ledger.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import { planProcessors, type ProcessorArrays, type ProcessorPlan } from './plan.ts'
+import { runProcessAPIError } from './process-api-error.ts'
+import { runProcessInput } from './process-input.ts'
+import { runProcessInputStep, type InputStepStart, type PreparedStep } from './process-input-step.ts'
+import { runProcessLLMRequest } from './process-llm-request.ts'
+import { runProcessLLMResponse } from './process-llm-response.ts'
+import { runProcessOutputResult } from './process-output-result.ts'
+import { runProcessOutputStep } from './process-output-step.ts'
+import { runProcessRunEnd } from './process-run-end.ts'
+import { runProcessStepEnd } from './process-step-end.ts'
+import { runProcessToolCall } from './process-tool-call.ts'
+import { runProcessToolResult } from './process-tool-result.ts'
+import { StreamChain } from './stream-chain.ts'
+
+type At<TRun extends (...args: never[]) => unknown> = Parameters<TRun>[2]
+
+/**
+ * Runs the processors of one run. Create one per run; it holds their state.
+ *
+ * *Errors*: a tripwire is thrown as `TripWire`, anything else that a hook throws as `ProcessorError`.
+ * *Cost*: a hook that no processor has costs nothing, and a result that is no promise is not awaited.
+ */
+export class ProcessorRunner {
+  readonly plan: ProcessorPlan
+  readonly ledger = new Ledger()
+  readonly #scope: HookScope
+
+  constructor(arrays: ProcessorArrays, host: RunHost) {
+    this.plan = planProcessors(arrays)
+    const states = new Map<string, object>()
+    const stateOf = (processorId: string) => {
+      const state = states.get(processorId) ?? {}
+      states.set(processorId, state)
+      return state
+    }
+    this.#scope = { host, ledger: this.ledger, stateOf }
+  }
+
+  runProcessInput(position: StepPosition): MaybePromise<void> {
+    return runProcessInput(this.#scope, this.plan.processInput, position)
+  }
+
+  runProcessInputStep(start: InputStepStart): MaybePromise<PreparedStep> {
+    return runProcessInputStep(this.#scope, this.plan.processInputStep, start)
+  }
+
+  runProcessLLMRequest(at: At<typeof runProcessLLMRequest>): ReturnType<typeof runProcessLLMRequest> {
+    return runProcessLLMRequest(this.#scope, this.plan.processLLMRequest, at)
+  }
+
+  runProcessAPIError(at: At<typeof runProcessAPIError>): ReturnType<typeof runProcessAPIError> {
+    return runProcessAPIError(this.#scope, this.plan.processAPIError, at)
+  }
+
+  /** The chain for the chunks of one attempt. */
+  streamChain(position: StepPosition): StreamChain {
+    return new StreamChain(this.#scope, this.plan, position)
+  }
+
+  runProcessLLMResponse(at: At<typeof runProcessLLMResponse>): MaybePromise<void> {
+    return runProcessLLMResponse(this.#scope, this.plan.processLLMResponse, at)
+  }
+
+  runProcessOutputStep(at: At<typeof runProcessOutputStep>): MaybePromise<void> {
+    return runProcessOutputStep(this.#scope, this.plan.processOutputStep, at)
+  }
+
+  runProcessToolCall(at: At<typeof runProcessToolCall>): ReturnType<typeof runProcessToolCall> {
+    return runProcessToolCall(this.#scope, this.plan.processToolCall, at)
+  }
+
+  runProcessToolResult(at: At<typeof runProcessToolResult>): ReturnType<typeof runProcessToolResult> {
+    return runProcessToolResult(this.#scope, this.plan.processToolResult, at)
+  }
+
+  runProcessStepEnd(at: At<typeof runProcessStepEnd>): MaybePromise<void> {
+    return runProcessStepEnd(this.#scope, this.plan.processStepEnd, at)
+  }
+
+  runProcessOutputResult(at: At<typeof runProcessOutputResult>): MaybePromise<void> {
+    return runProcessOutputResult(this.#scope, this.plan.processOutputResult, at)
+  }
+
+  runProcessRunEnd(at: At<typeof runProcessRunEnd>): MaybePromise<void> {
+    return runProcessRunEnd(this.#scope, this.plan.processRunEnd, at)
+  }
+}

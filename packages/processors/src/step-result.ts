@@ -1,0 +1,58 @@
+// What a step and a run leave behind, and why a run ended.
+import type {
+  FinishReason,
+  LanguageModelUsage,
+  ProviderMetadata,
+  ToolSet,
+  TypedToolCall,
+  TypedToolError,
+  TypedToolResult,
+} from 'ai'
+import type { LanguageModelV4Source, SharedV4Warning } from '@ai-sdk/provider'
+
+/** Why a run ended. `finishReason` says why the model stopped; this says why the loop did. */
+export type StopReason = 'completed' | 'max-steps' | 'stop-condition' | 'tripwire' | 'suspended' | 'aborted' | 'error'
+
+/** A file that the model generated: `url` is a data URL or the address that the provider gave. */
+export interface GeneratedFilePart {
+  readonly mediaType: string
+  readonly url: string
+}
+
+/** One accepted model call and its tool calls. Frozen. */
+export interface StepResult<TOOLS extends ToolSet = ToolSet> {
+  /** Counted from 0. */
+  readonly stepNumber: number
+  /** The attempts that it took; 1 when the first was accepted. */
+  readonly attemptCount: number
+  readonly model: { readonly provider: string; readonly modelId: string }
+  readonly text: string
+  readonly reasoningText: string | undefined
+  readonly toolCalls: readonly TypedToolCall<TOOLS>[]
+  readonly toolResults: readonly TypedToolResult<TOOLS>[]
+  readonly toolErrors: readonly TypedToolError<TOOLS>[]
+  readonly sources: readonly LanguageModelV4Source[]
+  readonly files: readonly GeneratedFilePart[]
+  readonly finishReason: FinishReason
+  readonly rawFinishReason: string | undefined
+  /** Of this accepted model call alone. */
+  readonly usage: LanguageModelUsage
+  readonly warnings: readonly SharedV4Warning[]
+  readonly request: { readonly body?: unknown }
+  readonly response: {
+    readonly id: string | undefined
+    readonly modelId: string | undefined
+    readonly timestamp: Date | undefined
+    readonly headers: Readonly<Record<string, string>> | undefined
+  }
+  readonly providerMetadata: ProviderMetadata | undefined
+}
+
+/** The finished run as `processOutputResult` sees it. */
+export interface OutputResult<TOOLS extends ToolSet = ToolSet> {
+  /** The text of all accepted steps, joined. */
+  readonly text: string
+  readonly usage: LanguageModelUsage
+  readonly finishReason: FinishReason
+  readonly steps: readonly StepResult<TOOLS>[]
+}

@@ -1,0 +1,24 @@
+// What a step is called with: the model, its tools and its settings.
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModelCallOptions, ToolChoice, ToolSet } from 'ai'
+
+/** Options of the provider, by provider name. */
+export type ProviderOptions = NonNullable<Parameters<LanguageModelV4['doStream']>[0]['providerOptions']>
+
+/** How the model is called: sampling, limits, headers, transport retries. */
+export interface ModelSettings extends LanguageModelCallOptions {
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  /** Retries of the HTTP call by the transport, before any processor hears of the error. 2 when absent. */
+  readonly maxRetries?: number
+}
+
+/** What a step is called with. Every processor sees it as the one before left it. */
+export interface StepSettings<TOOLS extends ToolSet = ToolSet> {
+  readonly model: LanguageModelV4
+  readonly tools: TOOLS
+  readonly toolChoice: ToolChoice<TOOLS> | undefined
+  /** Binds the prompt and the execution: a call to another tool is not run. All tools when undefined. */
+  readonly activeTools: readonly (keyof TOOLS & string)[] | undefined
+  readonly providerOptions: ProviderOptions | undefined
+  readonly modelSettings: ModelSettings
+}

@@ -1,0 +1,200 @@
+// The chunks of one attempt on their way through the output processors: one pass, no promise that is not needed.
+import { isDataChunk, type Chunk } from './chunk.ts'
+import type { ProcessorContext, StepPosition } from './context.ts'
+import { HookCall, type HookScope } from './hook-call.ts'
+import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
+import type { ProcessorPlan } from './plan.ts'
+import type { FlushArgs, ProcessOutputStreamReturn } from './process-output-stream.ts'
+import type { Processor } from './processor.ts'
+
+/** What left the chain for one chunk that entered it. */
+export type ChainOutput = Chunk | readonly Chunk[] | undefined
+
+/** The output processors of one attempt, in order, with what each has seen. */
+export class StreamChain {
+  readonly #links: readonly Link[]
+  readonly #flushes: readonly boolean[]
+
+  constructor(scope: HookScope, plan: Pick<ProcessorPlan, 'processOutputStream' | 'flush'>, position: StepPosition) {
+    const processors = orderedUnion(plan.processOutputStream, plan.flush)
+    this.#links = processors.map(processor => new Link(scope, processor, position))
+    this.#flushes = processors.map(processor => typeof processor.flush === 'function')
+  }
+
+  /** Passes a chunk through the processors; `writerId` is the processor that wrote it, which does not see it. */
+  pass(chunk: Chunk, writerId?: string): MaybePromise<ChainOutput> {
+    return this.#links.length === 0 ? chunk : this.#passFrom(0, chunk, writerId)
+  }
+
+  /** Asks each processor for what it held back and passes that through the processors after it. */
+  flush(reason: FlushArgs['reason'], blockId?: string): MaybePromise<readonly Chunk[]> {
+    return this.#flushes.includes(true) ? this.#flushAll(reason, blockId) : []
+  }
+
+  /** Enters the totals of the attempt into the ledger. */
+  close(): void {
+    for (const link of this.#links) link.close()
+  }
+
+  #passFrom(start: number, chunk: Chunk, writerId?: string): MaybePromise<ChainOutput> {
+    let current = chunk
+    for (let index = start; index < this.#links.length; index++) {
+      const link = this.#links[index]!
+      if (!link.takes(current, writerId)) continue
+      const result = link.call(current)
+      if (isPromiseLike(result)) return this.#passLater(result as PromiseLike<ProcessOutputStreamReturn>, index + 1)
+      if (result === undefined || result === null) return undefined
+      if (Array.isArray(result)) return this.#passEach(index + 1, result as readonly Chunk[])
+      current = result as Chunk
+    }
+    return current
+  }
+
+  async #passLater(pending: PromiseLike<ProcessOutputStreamReturn>, next: number): Promise<ChainOutput> {
+    const result = await pending
+    if (result === undefined || result === null) return undefined
+    return Array.isArray(result) ? this.#passEach(next, result as readonly Chunk[]) : this.#passFrom(next, result as Chunk)
+  }
+
+  #passEach(next: number, chunks: readonly Chunk[]): MaybePromise<readonly Chunk[]> {
+    const out: Chunk[] = []
+    for (let index = 0; index < chunks.length; index++) {
+      const passed = this.#passFrom(next, chunks[index]!)
+      if (isPromiseLike(passed)) return this.#passRest(next, { out, pending: passed as PromiseLike<ChainOutput>, rest: chunks.slice(index + 1) })
+      append(out, passed as ChainOutput)
+    }
+    return out
+  }
+
+  async #passRest(
+    next: number,
+    state: { readonly out: Chunk[]; readonly pending: PromiseLike<ChainOutput>; readonly rest: readonly Chunk[] },
+  ): Promise<readonly Chunk[]> {
+    append(state.out, await state.pending)
+    for (const chunk of state.rest) append(state.out, await this.#passFrom(next, chunk))
+    return state.out
+  }
+
+  async #flushAll(reason: FlushArgs['reason'], blockId: string | undefined): Promise<readonly Chunk[]> {
+    const out: Chunk[] = []
+    for (const [index, link] of this.#links.entries()) {
+      if (!this.#flushes[index]) continue
+      const held = await link.flush(reason, blockId)
+      if (held === undefined || held === null) continue
+      for (const chunk of Array.isArray(held) ? (held as readonly Chunk[]) : [held as Chunk])
+        append(out, await this.#passFrom(index + 1, chunk))
+    }
+    return out
+  }
+}
+
+/** One processor's place in the chain. */
+class Link {
+  readonly #scope: HookScope
+  readonly #processor: Processor
+  readonly #position: StepPosition
+  readonly #call: HookCall
+  readonly #base: ProcessorContext
+  readonly #streamParts: Chunk[] = []
+  readonly #streams: boolean
+  #dropped = 0
+  #changed = 0
+  #added = 0
+
+  constructor(scope: HookScope, processor: Processor, position: StepPosition) {
+    this.#scope = scope
+    this.#processor = processor
+    this.#position = position
+    this.#streams = typeof processor.processOutputStream === 'function'
+    this.#call = new HookCall(scope, processor, { hook: 'processOutputStream', position })
+    this.#base = this.#call.context([])
+  }
+
+  takes(chunk: Chunk, writerId: string | undefined): boolean {
+    if (!this.#streams) return false
+    return !isDataChunk(chunk) || (this.#processor.processDataParts === true && writerId !== this.#processor.id)
+  }
+
+  call(part: Chunk): MaybePromise<ProcessOutputStreamReturn> {
+    this.#streamParts.push(part)
+    const args = new StreamArgs(this.#base, part, this.#streamParts)
+    const result = this.#call.run<ProcessOutputStreamReturn>(() => this.#processor.processOutputStream!(args), part)
+    if (isPromiseLike(result)) return result.then(settled => this.#counted(part, settled))
+    return this.#counted(part, result as ProcessOutputStreamReturn)
+  }
+
+  flush(reason: FlushArgs['reason'], blockId: string | undefined): MaybePromise<ProcessOutputStreamReturn> {
+    const call = new HookCall(this.#scope, this.#processor, { hook: 'flush', position: this.#position })
+    const args = { ...call.context(), reason, blockId, runId: this.#scope.host.runId }
+    return call.run<ProcessOutputStreamReturn>(() => this.#processor.flush!(args), undefined)
+  }
+
+  close(): void {
+    if (this.#dropped + this.#changed + this.#added === 0) return
+    this.#call.note({ type: 'chunks', changed: this.#changed, dropped: this.#dropped, added: this.#added })
+  }
+
+  #counted(part: Chunk, result: ProcessOutputStreamReturn): ProcessOutputStreamReturn {
+    if (result === part) return result
+    if (result === undefined || result === null) this.#dropped++
+    else if (!Array.isArray(result)) this.#changed++
+    else if (result.length === 0) this.#dropped++
+    else this.#added += result.length - 1
+    for (const chunk of Array.isArray(result) ? (result as readonly Chunk[]) : result ? [result as Chunk] : [])
+      if (typeof chunk !== 'object' || chunk === null || typeof chunk.type !== 'string')
+        throw this.#call.misused('invalid-return', `returned ${JSON.stringify(chunk)} from processOutputStream. Return chunks, null to drop the one that came, or the part itself.`)
+    return result
+  }
+}
+
+/** The arguments of one call. The two getters read the list only when somebody asks. */
+class StreamArgs {
+  readonly part: Chunk
+  readonly streamParts: readonly Chunk[]
+  readonly messageList: ProcessorContext['messageList']
+  readonly stepNumber: number
+  readonly steps: ProcessorContext['steps']
+  readonly state: ProcessorContext['state']
+  readonly retryCount: number
+  readonly abort: ProcessorContext['abort']
+  readonly abortSignal: AbortSignal
+  readonly requestContext: ProcessorContext['requestContext']
+  readonly writer: ProcessorContext['writer']
+  readonly tracingContext: ProcessorContext['tracingContext']
+  readonly callModel: ProcessorContext['callModel']
+
+  constructor(base: ProcessorContext, part: Chunk, streamParts: readonly Chunk[]) {
+    this.part = part
+    this.streamParts = streamParts
+    this.messageList = base.messageList
+    this.stepNumber = base.stepNumber
+    this.steps = base.steps
+    this.state = base.state
+    this.retryCount = base.retryCount
+    this.abort = base.abort
+    this.abortSignal = base.abortSignal
+    this.requestContext = base.requestContext
+    this.writer = base.writer
+    this.tracingContext = base.tracingContext
+    this.callModel = base.callModel
+  }
+
+  get messages(): ProcessorContext['messages'] {
+    return this.messageList.get.all.db()
+  }
+
+  get systemMessages(): ProcessorContext['systemMessages'] {
+    return this.messageList.getAllSystemMessages()
+  }
+}
+
+function append(out: Chunk[], passed: ChainOutput): void {
+  if (passed === undefined) return
+  if (Array.isArray(passed)) out.push(...(passed as readonly Chunk[]))
+  else out.push(passed as Chunk)
+}
+
+/** Both lists are subsequences of the output array; their union keeps its order. */
+function orderedUnion(streaming: readonly Processor[], flushing: readonly Processor[]): readonly Processor[] {
+  return flushing.every(processor => streaming.includes(processor)) ? streaming : [...new Set([...streaming, ...flushing])]
+}
