@@ -37,17 +37,17 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
     return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
   }
 
-  async return(value?: TReturn | PromiseLike<TReturn>): Promise<IteratorResult<T, TReturn>> {
-    if (!this.#left && !this.#ending) {
-      this.#left = true
+  /** Ends the run early, and gives what it returned all the same. */
+  async return(): Promise<IteratorResult<T, TReturn>> {
+    if (!this.#left && this.#ended && !this.#ending) {
       this.#values = []
       this.#head = 0
-      if (this.#ended) this.#leave()
-      this.#makeRoom()
-      await this.#ended
+      this.#leave()
     }
-    this.#ending = { value: (await value) as TReturn }
-    return { done: true, value: (await value) as TReturn }
+    this.#left = true
+    this.#makeRoom()
+    await this.#ended
+    return this.#ending ? this.#last() : { done: true, value: undefined as TReturn }
   }
 
   async throw(error: unknown): Promise<IteratorResult<T, TReturn>> {

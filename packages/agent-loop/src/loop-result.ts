@@ -1,7 +1,7 @@
 // What a run leaves behind: a value, whatever way it ended.
 import type { AgentMessage, MessageList } from '@lockstep/message-list'
 import type { StepResult, StopReason, ToolCallInfo } from '@lockstep/processors'
-import type { FinishReason, LanguageModelUsage, ToolSet, TypedToolCall, TypedToolResult } from 'ai'
+import type { FinishReason, LanguageModelUsage, ModelMessage, ToolSet, TypedToolCall, TypedToolResult } from 'ai'
 import type { RunTrace } from './trace.ts'
 
 /** What was refused: kept here and nowhere else. */
@@ -39,6 +39,8 @@ export interface LoopResult<TOOLS extends ToolSet = ToolSet> {
   readonly finishReason: FinishReason
   readonly stopReason: StopReason
   readonly tripwire: RunTripwire | undefined
+  /** Of the last accepted step, with all that the run added to the conversation as the model reads it. */
+  readonly response: StepResult<TOOLS>['response'] & { readonly messages: readonly ModelMessage[] }
   /** What the model and its tools added to the conversation. */
   readonly messages: readonly AgentMessage[]
   readonly messageList: MessageList

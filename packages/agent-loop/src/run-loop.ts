@@ -1,6 +1,6 @@
 // The loop: input, steps until one says stop, the result. One path for every way in which a run can end.
 import type { Snapshot } from '@lockstep/message-list'
-import { TripWire, type Chunk, type StopReason } from '@lockstep/processors'
+import { TripWire, type Chunk, type StepResult, type StopReason } from '@lockstep/processors'
 import type { FinishReason, ToolSet } from 'ai'
 import { contentOf, partsOf } from './accepted-step.ts'
 import { ChunkChannel, type Emit } from './chunk-channel.ts'
@@ -194,6 +194,7 @@ function resultOf(run: Run, ending: Ending): LoopResult {
     finishReason: finishReasonOf(run, ending),
     stopReason: ending.stopReason,
     tripwire: tripwireOf(run, ending.tripwire),
+    response: responseOf(run, last),
     messages: run.list.get.response.db(),
     messageList: run.list,
     warnings: [...run.warnings],
@@ -207,6 +208,15 @@ function resultOf(run: Run, ending: Ending): LoopResult {
     }),
   })
 }
+
+/** The messages are converted when somebody asks for them. */
+function responseOf(run: Run, last: StepResult | undefined): LoopResult['response'] {
+  const view = run.list.get.response
+  const { id, modelId, timestamp, headers } = last?.response ?? noResponse
+  return Object.freeze({ id, modelId, timestamp, headers, get messages() { return view.model() } })
+}
+
+const noResponse: StepResult['response'] = { id: undefined, modelId: undefined, timestamp: undefined, headers: undefined }
 
 function tripwireOf(run: Run, tripwire: TripWire | undefined): RunTripwire | undefined {
   if (!tripwire) return undefined

@@ -1,0 +1,53 @@
+// What an agent is made of, and what a call may say about it.
+import type { MessageInput, SystemInput } from '@lockstep/message-list'
+import type { RunLoopOptions } from '@lockstep/agent-loop'
+import type { ModelChoice, Processor, RequestContext } from '@lockstep/processors'
+import type { BuiltinChoice } from '@lockstep/processors-builtin'
+import type { ToolSet } from 'ai'
+
+/** A processor: an object, the name of a builtin, or its name and options. */
+export type ProcessorChoice = Processor | BuiltinChoice
+
+/** A value, or a function that makes it for a request. */
+export type PerRequest<T> = T | ((request: { readonly requestContext: RequestContext }) => T | PromiseLike<T>)
+
+/** The options of a run that a call may give. An array of processors replaces the agent's array of that name. */
+export interface CallOptions<TOOLS extends ToolSet = ToolSet>
+  extends Omit<RunLoopOptions<TOOLS>, 'messageList' | 'model' | 'tools' | 'inputProcessors' | 'outputProcessors' | 'errorProcessors'> {
+  readonly model?: ModelChoice
+  readonly instructions?: SystemInput
+  /** Messages that the model should know for this call: neither input nor remembered. */
+  readonly context?: readonly MessageInput[]
+  readonly inputProcessors?: readonly ProcessorChoice[]
+  readonly outputProcessors?: readonly ProcessorChoice[]
+  readonly errorProcessors?: readonly ProcessorChoice[]
+  readonly threadId?: string
+  readonly resourceId?: string
+}
+
+/** What an agent is made of. */
+export interface AgentConfig<TOOLS extends ToolSet = ToolSet> {
+  readonly name: string
+  /** The name when absent. */
+  readonly id?: string
+  readonly description?: string
+  readonly instructions?: PerRequest<SystemInput>
+  readonly model: PerRequest<ModelChoice>
+  readonly tools?: PerRequest<TOOLS>
+  readonly inputProcessors?: PerRequest<readonly ProcessorChoice[]>
+  readonly outputProcessors?: PerRequest<readonly ProcessorChoice[]>
+  readonly errorProcessors?: PerRequest<readonly ProcessorChoice[]>
+  readonly maxProcessorRetries?: number
+  /** For `generate` and `stream`, where the call says nothing. */
+  readonly defaultOptions?: CallOptions<TOOLS>
+  /** Another name for `defaultOptions`. */
+  readonly defaultGenerateOptions?: CallOptions<TOOLS>
+}
+
+/** What an agent is asked: text, messages in any format the message list reads, or both with options in one object. */
+export type AgentInput<TOOLS extends ToolSet = ToolSet> =
+  | string
+  | MessageInput
+  | readonly MessageInput[]
+  | ({ readonly prompt: string | readonly MessageInput[] } & CallOptions<TOOLS>)
+  | ({ readonly messages: readonly MessageInput[] } & CallOptions<TOOLS>)

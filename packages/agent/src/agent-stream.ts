@@ -1,0 +1,138 @@
+// What `stream` gives: views of the run as it goes, and a promise for each thing that it leaves behind.
+import { runLoop, type LoopResult, type RunLoopOptions } from '@lockstep/agent-loop'
+import { planProcessors, type Chunk, type ProcessorArrays } from '@lockstep/processors'
+import type { ToolSet } from 'ai'
+import { AgentError } from './errors.ts'
+import { SharedReading } from './shared-reading.ts'
+import { textView } from './text-view.ts'
+
+/**
+ * A run that starts when somebody reads or awaits.
+ *
+ * *Views* (`fullStream`, `textStream`) that are taken before the first read each get everything; one that is taken later
+ * throws. Leaving the only reader aborts the run.
+ * *Promises* can be awaited at any time, any number of times, or never. They reject when the run failed or was aborted;
+ * `result` never does: it tells the ending as a value.
+ */
+export class AgentStream<TOOLS extends ToolSet = ToolSet> {
+  readonly #options: () => Promise<RunLoopOptions<TOOLS>>
+  readonly #reading: SharedReading<Chunk, LoopResult<TOOLS>>
+  #prepared: Promise<RunLoopOptions<TOOLS>> | undefined
+  #outcome: Promise<LoopResult<TOOLS>> | undefined
+
+  constructor(options: () => Promise<RunLoopOptions<TOOLS>>) {
+    this.#options = options
+    this.#reading = new SharedReading(async () => runLoop(await this.#prepare()))
+  }
+
+  /** Every chunk. A reader honours `step-reset`: what came since the step's start is withdrawn. */
+  get fullStream(): AsyncGenerator<Chunk, void, void> {
+    return this.#reading.view()
+  }
+
+  /** The text alone. Where processors may withdraw a step, its text comes when it is accepted. */
+  get textStream(): AsyncGenerator<string, void, void> {
+    return textView(this.#reading.view(), async () => ({ holdSteps: canWithdraw(await this.#prepare()) }))
+  }
+
+  /** Reads to the end. Resolves whatever way the run ended; `stopReason` says which. */
+  get result(): Promise<LoopResult<TOOLS>> {
+    return this.#reading.result()
+  }
+
+  get text(): Promise<LoopResult<TOOLS>['text']> {
+    return this.#promise('text')
+  }
+
+  get reasoningText(): Promise<LoopResult<TOOLS>['reasoningText']> {
+    return this.#promise('reasoningText')
+  }
+
+  get steps(): Promise<LoopResult<TOOLS>['steps']> {
+    return this.#promise('steps')
+  }
+
+  get toolCalls(): Promise<LoopResult<TOOLS>['toolCalls']> {
+    return this.#promise('toolCalls')
+  }
+
+  get toolResults(): Promise<LoopResult<TOOLS>['toolResults']> {
+    return this.#promise('toolResults')
+  }
+
+  get usage(): Promise<LoopResult<TOOLS>['usage']> {
+    return this.#promise('usage')
+  }
+
+  get totalUsage(): Promise<LoopResult<TOOLS>['totalUsage']> {
+    return this.#promise('totalUsage')
+  }
+
+  get finishReason(): Promise<LoopResult<TOOLS>['finishReason']> {
+    return this.#promise('finishReason')
+  }
+
+  get stopReason(): Promise<LoopResult<TOOLS>['stopReason']> {
+    return this.#promise('stopReason')
+  }
+
+  get tripwire(): Promise<LoopResult<TOOLS>['tripwire']> {
+    return this.#promise('tripwire')
+  }
+
+  get response(): Promise<LoopResult<TOOLS>['response']> {
+    return this.#promise('response')
+  }
+
+  get messages(): Promise<LoopResult<TOOLS>['messages']> {
+    return this.#promise('messages')
+  }
+
+  get warnings(): Promise<LoopResult<TOOLS>['warnings']> {
+    return this.#promise('warnings')
+  }
+
+  get trace(): Promise<LoopResult<TOOLS>['trace']> {
+    return this.#promise('trace')
+  }
+
+  #prepare(): Promise<RunLoopOptions<TOOLS>> {
+    this.#prepared ??= this.#options()
+    return this.#prepared
+  }
+
+  #promise<K extends keyof LoopResult<TOOLS>>(key: K): Promise<LoopResult<TOOLS>[K]> {
+    this.#outcome ??= this.#reading.result().then(orThrow)
+    const promise = this.#outcome.then(result => result[key])
+    promise.catch(() => {})
+    return promise
+  }
+}
+
+/**
+ * The result of a run that has an answer to give.
+ * Throws: the run's error, with `result` on it; the signal's reason when the run was aborted.
+ */
+export function orThrow<TOOLS extends ToolSet>(result: LoopResult<TOOLS>): LoopResult<TOOLS> {
+  if (result.stopReason === 'aborted') throw result.abortReason
+  if (result.stopReason === 'error') throw withResult(result.error, result)
+  return result
+}
+
+function withResult(error: unknown, result: unknown): unknown {
+  const carrier =
+    typeof error === 'object' && error !== null && Object.isExtensible(error)
+      ? error
+      : new AgentError('run-failed', `The run failed with ${String(error)}.`, { cause: error })
+  return Object.defineProperty(carrier, 'result', { value: result, configurable: true })
+}
+
+/** Tells whether a step that was shown may still be withdrawn. */
+function canWithdraw(options: Pick<RunLoopOptions, 'maxProcessorRetries' | keyof ProcessorArrays>): boolean {
+  const plan = planProcessors(options)
+  return (
+    (options.maxProcessorRetries ?? 0) > 0 ||
+    (options.errorProcessors?.length ?? 0) > 0 ||
+    plan.processLLMResponse.length + plan.processOutputStep.length + plan.processToolCall.length > 0
+  )
+}

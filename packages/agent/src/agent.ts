@@ -1,0 +1,44 @@
+// The front door: holds an agent's defaults and starts its runs.
+import type { LoopResult } from '@lockstep/agent-loop'
+import type { ToolSet } from 'ai'
+import type { AgentConfig, AgentInput, CallOptions } from './agent-options.ts'
+import { AgentStream, orThrow } from './agent-stream.ts'
+import { readCall, runOptionsFor } from './run-options.ts'
+
+/**
+ * An agent: instructions, a model, tools, and processors that see and may change every step. It holds no state of a run,
+ * so one instance serves any number of runs at once.
+ *
+ * @example
+ * const agent = new Agent({ name: 'helper', model: 'openai/gpt-5', instructions: 'Be brief.' })
+ * const { text } = await agent.generate('Why is the sky blue?')
+ */
+export class Agent<TOOLS extends ToolSet = ToolSet> {
+  readonly id: string
+  readonly name: string
+  readonly description: string | undefined
+  readonly #config: AgentConfig<TOOLS>
+
+  constructor(config: AgentConfig<TOOLS>) {
+    this.id = config.id ?? config.name
+    this.name = config.name
+    this.description = config.description
+    this.#config = Object.freeze({ ...config })
+  }
+
+  /**
+   * Runs to the end. It is `stream`, drained.
+   *
+   * Throws: the run's error, with what there was in its `result`; the signal's reason when aborted. A tripwire is no
+   * error: look at `result.tripwire`.
+   */
+  async generate(input: AgentInput<TOOLS>, options?: CallOptions<TOOLS>): Promise<LoopResult<TOOLS>> {
+    return orThrow(await this.stream(input, options).result)
+  }
+
+  /** Gives the run as it goes. Nothing happens before somebody reads or awaits. */
+  stream(input: AgentInput<TOOLS>, options?: CallOptions<TOOLS>): AgentStream<TOOLS> {
+    const call = readCall(input, options)
+    return new AgentStream(() => runOptionsFor(this.#config, call))
+  }
+}

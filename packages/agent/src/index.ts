@@ -1,0 +1,10 @@
+// The front door: an agent wires the loop, the processors and the conversation, and adds no algorithm.
+export { Agent } from './agent.ts'
+export type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice } from './agent-options.ts'
+export { AgentStream } from './agent-stream.ts'
+export { AgentError } from './errors.ts'
+export type { AgentErrorCode } from './errors.ts'
+export type { LoopResult, RunTrace, RunTripwire } from '@lockstep/agent-loop'
+export type { AgentMessage, MessageInput, MessageList } from '@lockstep/message-list'
+export { ProcessorError, RequestContext, TripWire } from '@lockstep/processors'
+export type { Chunk, Processor, StepResult, StopReason } from '@lockstep/processors'
