@@ -19,7 +19,13 @@ export interface Patch {
 /** One thing to do to a list. Messages are addressed by id, so an edit means the same wherever the message has moved to. */
 export type Edit =
   /** Puts a new message next to another; without a neighbour, where its source has its place. */
-  | { readonly type: 'insert'; readonly message: AgentMessage; readonly source: MessageSource; readonly before?: string; readonly after?: string }
+  | {
+      readonly type: 'insert'
+      readonly message: AgentMessage
+      readonly source: MessageSource
+      readonly before?: string
+      readonly after?: string
+    }
   /** Puts a message in the place of the one with its id. */
   | { readonly type: 'replace'; readonly message: AgentMessage; readonly source?: MessageSource }
   /** Changes something inside a message. */

@@ -40,7 +40,9 @@ export function convertStep(parts: readonly MessagePart[], context: StepContext)
 function withoutUnfinished(parts: readonly MessagePart[], step: StepConverter): readonly MessagePart[] {
   return parts.filter(part => {
     if (!isToolPart(part) || part.state !== 'input-streaming') return true
-    step.repair('unfinished-call', 'The call was left out, because its input never arrived completely.', { toolCallId: part.toolCallId })
+    step.repair('unfinished-call', 'The call was left out, because its input never arrived completely.', {
+      toolCallId: part.toolCallId,
+    })
     return false
   })
 }
@@ -50,7 +52,11 @@ function withoutLoneReasoning(parts: readonly MessagePart[], step: StepConverter
   const last = parts.findLastIndex(part => isSaid(part))
   return parts.filter((part, index) => {
     if (index <= last || (part.type !== 'reasoning' && part.type !== 'reasoning-file')) return true
-    step.repair('reasoning-without-call', 'The reasoning was left out, because the call or the text that it led to is not there.', { partType: part.type })
+    step.repair(
+      'reasoning-without-call',
+      'The reasoning was left out, because the call or the text that it led to is not there.',
+      { partType: part.type },
+    )
     return false
   })
 }
@@ -71,7 +77,11 @@ class StepConverter {
     this.#context = context
   }
 
-  repair(type: PromptRepair['type'], reason: string, about: { readonly partType?: string; readonly toolCallId?: string } = {}): void {
+  repair(
+    type: PromptRepair['type'],
+    reason: string,
+    about: { readonly partType?: string; readonly toolCallId?: string } = {},
+  ): void {
     this.#repairs.push(repair(type, this.#context.messageId, { reason, ...about }))
   }
 
@@ -91,13 +101,19 @@ class StepConverter {
       case 'step-start':
         return
       default:
-        if (!part.type.startsWith('data-')) this.repair('unknown-part', `The part was left out, because "${part.type}" is not a type that models are given.`, { partType: part.type })
+        if (!part.type.startsWith('data-'))
+          this.repair(
+            'unknown-part',
+            `The part was left out, because "${part.type}" is not a type that models are given.`,
+            { partType: part.type },
+          )
     }
   }
 
   result(): Conversion {
     const messages: ConvertedMessage[] = []
-    if (this.#content.length > 0) messages.push(Object.freeze({ role: this.#context.role, content: Object.freeze(this.#content) }))
+    if (this.#content.length > 0)
+      messages.push(Object.freeze({ role: this.#context.role, content: Object.freeze(this.#content) }))
     if (this.#answers.length > 0) messages.push(Object.freeze({ role: 'tool', content: Object.freeze(this.#answers) }))
     return { messages, repairs: this.#repairs }
   }
@@ -108,14 +124,22 @@ class StepConverter {
 
   #text(part: Extract<MessagePart, { type: 'text' | 'reasoning' }>): void {
     const carriesNothing = part.text === '' && (part.providerMetadata === undefined || this.#context.role === 'user')
-    if (carriesNothing) return this.repair('empty-part', 'The part was left out, because models refuse empty text.', { partType: part.type })
+    if (carriesNothing)
+      return this.repair('empty-part', 'The part was left out, because models refuse empty text.', {
+        partType: part.type,
+      })
     if (part.type === 'reasoning') this.#hasReasoning = true
     this.#say({ type: part.type, text: part.text, ...options(part.providerMetadata) })
   }
 
   #file(part: Extract<MessagePart, { type: 'file' | 'reasoning-file' }>): void {
     const address = fileData(part, this.#context.target)
-    if (address === undefined) return this.repair('unusable-file', `The file was left out, because ${JSON.stringify(part.url.slice(0, 60))} is not an address.`, { partType: part.type })
+    if (address === undefined)
+      return this.repair(
+        'unusable-file',
+        `The file was left out, because ${JSON.stringify(part.url.slice(0, 60))} is not an address.`,
+        { partType: part.type },
+      )
     const filename = 'filename' in part && part.filename !== undefined ? { filename: part.filename } : {}
     this.#say({ type: part.type, ...address, ...filename, ...options(part.providerMetadata) })
   }
@@ -124,12 +148,26 @@ class StepConverter {
     const { toolCallId, providerExecuted } = part
     const toolName = toolNameOf(part)
     const executed = providerExecuted === undefined ? {} : { providerExecuted }
-    this.#say({ type: 'tool-call', toolCallId, toolName, input: inputOf(part), ...executed, ...options(this.#callMetadata(part)) })
+    this.#say({
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input: inputOf(part),
+      ...executed,
+      ...options(this.#callMetadata(part)),
+    })
     this.#approval(part, executed)
     const output = this.#outputOf(part)
     if (output === undefined) return
-    const metadata = ('resultProviderMetadata' in part ? part.resultProviderMetadata : undefined) ?? part.callProviderMetadata
-    const result = Object.freeze({ type: 'tool-result', toolCallId, toolName, output: this.#shown(output, part), ...options(metadata) })
+    const metadata =
+      ('resultProviderMetadata' in part ? part.resultProviderMetadata : undefined) ?? part.callProviderMetadata
+    const result = Object.freeze({
+      type: 'tool-result',
+      toolCallId,
+      toolName,
+      output: this.#shown(output, part),
+      ...options(metadata),
+    })
     if (providerExecuted === true) this.#content.push(result)
     else this.#answers.push(result)
   }
@@ -137,8 +175,18 @@ class StepConverter {
   /** A call that refers to a reasoning item is refused without it, and accepted when it does not refer to itself. */
   #callMetadata(part: ToolPart): unknown {
     const metadata = part.callProviderMetadata
-    if (!this.#context.reasonsInItems || this.#hasReasoning || metadata === undefined || itemProvider(metadata) === undefined) return metadata
-    this.repair('call-without-reasoning', 'The item id of the call was left out, because the reasoning item before it is not there.', { toolCallId: part.toolCallId })
+    if (
+      !this.#context.reasonsInItems ||
+      this.#hasReasoning ||
+      metadata === undefined ||
+      itemProvider(metadata) === undefined
+    )
+      return metadata
+    this.repair(
+      'call-without-reasoning',
+      'The item id of the call was left out, because the reasoning item before it is not there.',
+      { toolCallId: part.toolCallId },
+    )
     const kept = Object.entries(metadata).map(([provider, noted]) => {
       const { itemId: _, ...rest } = noted
       return [provider, Object.freeze(rest)] as const
@@ -166,7 +214,15 @@ class StepConverter {
     // A provider that runs a tool wants the answer itself; others see only what came of it.
     if (this.#context.target === 'prompt' && part.providerExecuted !== true) return
     const forModel = this.#context.target === 'model' ? executed : {}
-    this.#answers.push(Object.freeze({ type: 'tool-approval-response', approvalId, approved, ...(reason === undefined ? {} : { reason }), ...forModel }))
+    this.#answers.push(
+      Object.freeze({
+        type: 'tool-approval-response',
+        approvalId,
+        approved,
+        ...(reason === undefined ? {} : { reason }),
+        ...forModel,
+      }),
+    )
   }
 
   #outputOf(part: ToolPart): object | undefined {
@@ -175,9 +231,14 @@ class StepConverter {
     const output = modelOutputOf(part)
     if (output !== undefined || executed) return output
     const { approval } = part
-    if (approval?.approved === false) return { type: 'execution-denied', ...(approval.reason === undefined ? {} : { reason: approval.reason }) }
+    if (approval?.approved === false)
+      return { type: 'execution-denied', ...(approval.reason === undefined ? {} : { reason: approval.reason }) }
     if (approval?.approved === true && this.#context.keepsApproved) return undefined
-    this.repair('unanswered-call', 'The call was answered with an error, because models refuse a call without a result.', { toolCallId: part.toolCallId })
+    this.repair(
+      'unanswered-call',
+      'The call was answered with an error, because models refuse a call without a result.',
+      { toolCallId: part.toolCallId },
+    )
     return { type: 'error-text', value: 'This call has no result: it was not run, or its result was lost.' }
   }
 
@@ -188,7 +249,11 @@ class StepConverter {
     const items = value.flatMap(item => {
       if (item.type === 'file') return [contentFile(item)]
       if (this.#context.target === 'model' || item.type === 'text' || item.type === 'custom') return [item]
-      this.repair('unusable-file', `Content of the type "${item.type}" was left out, because it does not say whose file it is.`, { toolCallId: part.toolCallId, partType: item.type })
+      this.repair(
+        'unusable-file',
+        `Content of the type "${item.type}" was left out, because it does not say whose file it is.`,
+        { toolCallId: part.toolCallId, partType: item.type },
+      )
       return []
     })
     return Object.freeze({ ...output, value: Object.freeze(items) })
@@ -206,7 +271,9 @@ function options(metadata: unknown): object {
 }
 
 /** The provider under which metadata names an item, such as OpenAI's `fc_…` and `rs_…`. */
-export function itemProvider(metadata: { readonly [provider: string]: { readonly [key: string]: unknown } | undefined }): string | undefined {
+export function itemProvider(metadata: {
+  readonly [provider: string]: { readonly [key: string]: unknown } | undefined
+}): string | undefined {
   return Object.keys(metadata).find(provider => typeof metadata[provider]?.['itemId'] === 'string')
 }
 
@@ -217,7 +284,9 @@ function fileData(part: Extract<MessagePart, { type: 'file' | 'reasoning-file' }
   }
   const inline = dataOfUrl(url)
   if (inline !== undefined) {
-    return target === 'model' ? { data: url, mediaType } : { data: Object.freeze({ type: 'data', data: inline.base64 }), mediaType: inline.mediaType }
+    return target === 'model'
+      ? { data: url, mediaType }
+      : { data: Object.freeze({ type: 'data', data: inline.base64 }), mediaType: inline.mediaType }
   }
   if (!URL.canParse(url) || url.startsWith('data:')) return undefined
   return { data: target === 'model' ? url : addressOf(url), mediaType }
@@ -231,5 +300,7 @@ function addressOf(text: string): object {
 
 function contentFile(item: object): object {
   const { data } = item as { readonly data?: { readonly type: string; readonly url?: string } }
-  return data?.type === 'url' && data.url !== undefined && URL.canParse(data.url) ? Object.freeze({ ...item, data: addressOf(data.url) }) : item
+  return data?.type === 'url' && data.url !== undefined && URL.canParse(data.url)
+    ? Object.freeze({ ...item, data: addressOf(data.url) })
+    : item
 }

@@ -1,46 +1,41 @@
 // Messages as a model sees them, converted once: by segment, by message, and within a growing message by step.
-import { convertStep, itemProvider, type Conversion, type ConvertedMessage, type StepContext, type Target } from './convert-step.ts'
+import {
+  convertStep,
+  itemProvider,
+  type Conversion,
+  type ConvertedMessage,
+  type StepContext,
+  type Target,
+} from './convert-step.ts'
 import type { AgentMessage, MessagePart } from './message.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
-import type { Segment, Sequence } from './segments.ts'
+import type { Sequence } from './segments.ts'
 
 interface Step {
-  readonly start: number
-  readonly end: number
+  readonly parts: readonly MessagePart[]
+  readonly reasonsInItems: boolean
   readonly conversion: Conversion
 }
 
 interface MessageConversion extends Conversion {
-  readonly parts: readonly MessagePart[]
   readonly steps: readonly Step[]
   readonly reasonsInItems: boolean
 }
 
 interface Caches {
-  readonly segments: WeakMap<Segment, Conversion>
   readonly messages: WeakMap<AgentMessage, MessageConversion>
-  /** The newest version of a message, found by its first part, which all its versions share. */
+  /** The newest version of a message, found by its first part, which its versions share. */
   readonly newest: WeakMap<MessagePart, MessageConversion>
 }
 
 const caches: Readonly<Record<Target, Caches>> = {
-  prompt: { segments: new WeakMap(), messages: new WeakMap(), newest: new WeakMap() },
-  model: { segments: new WeakMap(), messages: new WeakMap(), newest: new WeakMap() },
+  prompt: { messages: new WeakMap(), newest: new WeakMap() },
+  model: { messages: new WeakMap(), newest: new WeakMap() },
 }
 
-/** Converts all messages of a sequence. What was converted before is not looked at again. */
-export function convertSequence(sequence: Sequence, target: Target): Conversion {
-  const { segments } = caches[target]
-  const pieces: Conversion[] = []
-  for (const segment of sequence.segments) {
-    let piece = segments.get(segment)
-    if (piece === undefined) {
-      piece = convertMessages(segment.messages, target)
-      segments.set(segment, piece)
-    }
-    pieces.push(piece)
-  }
-  return joined(pieces)
+/** Converts all messages of a sequence, segment by segment. What was converted before is not looked at again. */
+export function convertSequence(sequence: Sequence, target: Target): readonly Conversion[] {
+  return sequence.segments.map(segment => segment.derive(target, () => convertMessages(segment.messages, target)))
 }
 
 /** Converts messages in order. */
@@ -50,7 +45,17 @@ export function convertMessages(messages: readonly AgentMessage[], target: Targe
 
 /** Converts the last message for the AI SDK, which runs approved calls that have no result yet. */
 export function convertOpenMessage(message: AgentMessage): Conversion {
-  return converted(message, contextOf(message, 'model', true), undefined)
+  return converted(message, { ...contextOf(message, 'model'), keepsApproved: true }, undefined)
+}
+
+/** Puts conversions together. */
+export function joined(pieces: readonly Conversion[]): Conversion {
+  const messages: ConvertedMessage[] = []
+  const repairs: PromptRepair[] = []
+  return {
+    messages: messages.concat(...(pieces.map(piece => piece.messages) as ConvertedMessage[][])),
+    repairs: repairs.concat(...(pieces.map(piece => piece.repairs) as PromptRepair[][])),
+  }
 }
 
 function convertMessage(message: AgentMessage, target: Target): Conversion {
@@ -58,73 +63,112 @@ function convertMessage(message: AgentMessage, target: Target): Conversion {
   const known = messages.get(message)
   if (known !== undefined) return known
   const first = message.content.parts[0]
-  const earlier = first === undefined ? undefined : newest.get(first)
-  const conversion = converted(message, contextOf(message, target, false), earlier)
+  const conversion = converted(message, contextOf(message, target), first && newest.get(first))
   messages.set(message, conversion)
   if (first !== undefined) newest.set(first, conversion)
   return conversion
 }
 
-function contextOf(message: AgentMessage, target: Target, keepsApproved: boolean): StepContext {
-  const reasonsInItems = message.content.parts.some(part => part.type === 'reasoning' && part.providerMetadata !== undefined && itemProvider(part.providerMetadata) !== undefined)
-  return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', reasonsInItems, keepsApproved }
+type MessageContext = Omit<StepContext, 'reasonsInItems'>
+
+function contextOf(message: AgentMessage, target: Target): MessageContext {
+  return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', keepsApproved: false }
 }
 
-function converted(message: AgentMessage, context: StepContext, earlier: MessageConversion | undefined): MessageConversion {
-  const { parts, providerMetadata } = message.content
-  const { messageId, reasonsInItems } = context
-  const steps = reusableSteps(parts, context, earlier)
-  let start = steps.at(-1)?.end ?? 0
-  while (start < parts.length) {
-    const end = endOfStep(parts, start)
-    steps.push({ start, end, conversion: stepConversion(parts.slice(start, end), context) })
+function converted(
+  message: AgentMessage,
+  context: MessageContext,
+  earlier: MessageConversion | undefined,
+): MessageConversion {
+  // V8 reads a frozen array several times slower than a copy of it, and copying is the cheapest of all.
+  const parts = [...message.content.parts]
+  const kept = keptSteps(parts, earlier)
+  const rest = stepsOf(parts.slice(kept.reduce((length, step) => length + step.parts.length, 0)))
+  const steps = [...kept, ...rest.map(step => ({ parts: step, reasonsInItems: step.some(isReasoningItem) }))]
+  const reasonsInItems = steps.some(step => step.reasonsInItems)
+  const reusable = earlier?.reasonsInItems === reasonsInItems
+  const done = steps.map((step): Step =>
+    reusable && 'conversion' in step
+      ? step
+      : { ...step, conversion: stepConversion(step.parts, { ...context, reasonsInItems }) },
+  )
+  const { messages, repairs } = joined(done.map(step => step.conversion))
+  return { ...finished(message, messages, repairs), steps: done, reasonsInItems }
+}
+
+/** The steps of the earlier version that this version begins with. The last one counts only if it did not grow. */
+function keptSteps(parts: readonly MessagePart[], earlier: MessageConversion | undefined): readonly Step[] {
+  const kept: Step[] = []
+  let start = 0
+  for (const step of earlier?.steps ?? []) {
+    const end = start + step.parts.length
+    for (let index = start; index < end; index++) if (parts[index] !== step.parts[index - start]) return kept
+    const follows = parts[end]
+    if (follows !== undefined && !isDivider(follows) && step.parts[0]?.type !== 'steering-message') return kept
+    kept.push(step)
     start = end
   }
-  const messages = steps.flatMap(step => step.conversion.messages)
-  const repairs = steps.flatMap(step => step.conversion.repairs)
-  if (messages.length === 0) repairs.push(repair('empty-message', messageId, { reason: 'The message was left out, because nothing in it is for a model.' }))
-  else if (providerMetadata !== undefined) messages.push(withOptions(messages.pop()!, providerMetadata))
-  return { messages, repairs, parts, steps, reasonsInItems }
+  return kept
 }
 
-/** The steps of an earlier version of the message that this version begins with, as they were. The last one may grow. */
-function reusableSteps(parts: readonly MessagePart[], context: StepContext, earlier: MessageConversion | undefined): Step[] {
-  if (earlier === undefined || earlier.reasonsInItems !== context.reasonsInItems) return []
-  const reusable: Step[] = []
-  for (const step of earlier.steps) {
-    for (let index = step.start; index < step.end; index++) if (parts[index] !== earlier.parts[index]) return reusable
-    if (step.end < parts.length ? !isDivider(parts[step.end]!) && step.end === earlier.parts.length : false) return reusable
-    reusable.push(step)
+/** Options of a whole message are those of its last part for a provider, so they go with the last piece of it. */
+function finished(
+  message: AgentMessage,
+  messages: readonly ConvertedMessage[],
+  repairs: readonly PromptRepair[],
+): Conversion {
+  const { providerMetadata } = message.content
+  const last = messages.at(-1)
+  if (last === undefined) {
+    return {
+      messages,
+      repairs: [
+        ...repairs,
+        repair('empty-message', message.id, {
+          reason: 'The message was left out, because nothing in it is for a model.',
+        }),
+      ],
+    }
   }
-  return reusable
+  return {
+    messages:
+      providerMetadata === undefined
+        ? messages
+        : messages.with(-1, Object.freeze({ ...last, providerOptions: providerMetadata })),
+    repairs,
+  }
 }
 
-/** A step ends before the next `step-start`; a message that was put in between stands by itself. */
-function endOfStep(parts: readonly MessagePart[], start: number): number {
-  if (parts[start]!.type === 'steering-message') return start + 1
-  let end = start + 1
-  while (end < parts.length && !isDivider(parts[end]!)) end++
-  return end
+/** A step begins at its `step-start`; a message that was put in between stands by itself. */
+function stepsOf(parts: readonly MessagePart[]): readonly (readonly MessagePart[])[] {
+  const steps: MessagePart[][] = []
+  let open: MessagePart[] | undefined
+  for (const part of parts) {
+    if (open === undefined || isDivider(part)) {
+      open = []
+      steps.push(open)
+    }
+    open.push(part)
+    if (part.type === 'steering-message') open = undefined
+  }
+  return steps
 }
 
 function isDivider(part: MessagePart): boolean {
   return part.type === 'step-start' || part.type === 'steering-message'
 }
 
+function isReasoningItem(part: MessagePart): boolean {
+  return (
+    part.type === 'reasoning' &&
+    part.providerMetadata !== undefined &&
+    itemProvider(part.providerMetadata) !== undefined
+  )
+}
+
 function stepConversion(parts: readonly MessagePart[], context: StepContext): Conversion {
   const [first] = parts
-  return first?.type === 'steering-message' ? convertStep(first.parts, { ...context, role: 'user' }) : convertStep(parts, context)
-}
-
-function withOptions(message: ConvertedMessage, providerOptions: unknown): ConvertedMessage {
-  return Object.freeze({ ...message, providerOptions })
-}
-
-function joined(pieces: readonly Conversion[]): Conversion {
-  const messages: ConvertedMessage[] = []
-  const repairs: PromptRepair[] = []
-  return {
-    messages: messages.concat(...(pieces.map(piece => piece.messages) as ConvertedMessage[][])),
-    repairs: repairs.concat(...(pieces.map(piece => piece.repairs) as PromptRepair[][])),
-  }
+  return first?.type === 'steering-message'
+    ? convertStep(first.parts, { ...context, role: 'user' })
+    : convertStep(parts, context)
 }

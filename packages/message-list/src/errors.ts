@@ -30,7 +30,11 @@ export class MessageListError extends Error {
   readonly path: string | undefined
   readonly [marker] = true
 
-  constructor(code: MessageListErrorCode, message: string, options: { readonly path?: string; readonly cause?: unknown } = {}) {
+  constructor(
+    code: MessageListErrorCode,
+    message: string,
+    options: { readonly path?: string; readonly cause?: unknown } = {},
+  ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.code = code
     this.path = options.path

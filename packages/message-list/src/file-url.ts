@@ -10,7 +10,13 @@ export interface FileAddress {
 /** The address of a file whose data came in any of the forms that model messages use, bytes being base64 already. */
 export function fileAddress(data: unknown, mediaType: string): FileAddress {
   if (typeof data === 'string') return { url: isUrl(data) ? data : dataUrl(data, mediaType) }
-  const { type, ...rest } = data as { type?: string; data?: string; url?: string; text?: string; reference?: Record<string, string> }
+  const { type, ...rest } = data as {
+    type?: string
+    data?: string
+    url?: string
+    text?: string
+    reference?: Record<string, string>
+  }
   switch (type) {
     case 'data':
       return { url: dataUrl(rest.data ?? '', mediaType) }
@@ -42,7 +48,10 @@ export function dataOfUrl(url: string): { readonly mediaType: string; readonly b
   const content = url.slice(comma + 1)
   if (attributes.includes('base64')) return { mediaType: mediaType || 'text/plain', base64: content }
   try {
-    return { mediaType: mediaType || 'text/plain', base64: base64Of(new TextEncoder().encode(decodeURIComponent(content))) }
+    return {
+      mediaType: mediaType || 'text/plain',
+      base64: base64Of(new TextEncoder().encode(decodeURIComponent(content))),
+    }
   } catch {
     return undefined
   }

@@ -47,7 +47,8 @@ function copyObject(value: object, walk: Walk): unknown {
   if (value instanceof ArrayBuffer) return base64Of(new Uint8Array(value))
   if ('toJSON' in value && typeof value.toJSON === 'function') return copy((value.toJSON as () => unknown)(), walk)
   if (walk.ancestors.includes(value)) refuse(walk, 'refers back to an object that contains it. Break the cycle.')
-  if (walk.ancestors.length >= maxDepth) refuse(walk, `is nested deeper than ${maxDepth} levels. Flatten it, or pass it as text.`)
+  if (walk.ancestors.length >= maxDepth)
+    refuse(walk, `is nested deeper than ${maxDepth} levels. Flatten it, or pass it as text.`)
   walk.ancestors.push(value)
   const copied = Array.isArray(value) ? copyArray(value, walk) : copyRecord(value as Record<string, unknown>, walk)
   walk.ancestors.pop()
@@ -112,7 +113,9 @@ export function base64Of(bytes: Uint8Array): string {
 export function shareEqual<T>(base: unknown, next: T): T {
   if (base === next || !isObject(base) || !isObject(next)) return next
   if (Array.isArray(base) !== Array.isArray(next)) return next
-  return (Array.isArray(next) ? shareArray(base as readonly unknown[], next) : shareRecord(base as Fields, next as Fields)) as T
+  return (
+    Array.isArray(next) ? shareArray(base as readonly unknown[], next) : shareRecord(base as Fields, next as Fields)
+  ) as T
 }
 
 type Fields = { readonly [key: string]: unknown }

@@ -2,7 +2,15 @@
 import { MessageListError } from './errors.ts'
 import { shareEqual } from './frozen-json.ts'
 import type { Edit } from './change.ts'
-import { isStored, isToolPart, storedMessage, type AgentMessage, type MessagePart, type MessageSource, type ToolPart } from './message.ts'
+import {
+  isStored,
+  isToolPart,
+  storedMessage,
+  type AgentMessage,
+  type MessagePart,
+  type MessageSource,
+  type ToolPart,
+} from './message.ts'
 import { settle, type Home, type MessageDraft, type Reading } from './message-draft.ts'
 import { readInputs } from './read-input.ts'
 import { draftOf, sharedMessage } from './read-stored.ts'
@@ -57,13 +65,17 @@ export class Merger {
     if (this.#freshIds.has(id)) this.#flush()
     const existing = this.#transaction.find(id)
     if (existing === undefined) this.#new(reading, id)
-    else this.#update(existing, reading)
+    else this.#update(existing, reading.continues === undefined ? reading : withoutNote(reading))
   }
 
   #new(reading: MessageReading, id: string): void {
     const { stored, draft } = reading
     const { threadId, resourceId } = this.#home
-    const settled = stored !== undefined && stored.id === id && (stored.threadId ?? threadId) === stored.threadId && (stored.resourceId ?? resourceId) === stored.resourceId
+    const settled =
+      stored !== undefined &&
+      stored.id === id &&
+      (stored.threadId ?? threadId) === stored.threadId &&
+      (stored.resourceId ?? resourceId) === stored.resourceId
     this.#fresh.push(settled ? stored : settle(draft, id, this.#home))
     this.#freshIds.add(id)
   }
@@ -73,24 +85,38 @@ export class Merger {
     this.#flush()
     const { sequence } = this.#transaction
     const last = sequence.at(sequence.length - 1)
-    const continues = last?.role === 'assistant' && (this.#source !== 'response' || sequence.sourceAt(sequence.length - 1) === 'response')
+    const continues =
+      last?.role === 'assistant' &&
+      (this.#source !== 'response' || sequence.sourceAt(sequence.length - 1) === 'response')
     if (!continues) return this.#new(reading, this.#freshId())
     const divider: MessagePart = Object.freeze({ type: 'step-start' })
     const parts = [...last.content.parts, divider, ...reading.draft.parts]
     const { providerMetadata = last.content.providerMetadata } = reading.draft
-    this.#transaction.replace(settle({ ...draftOf(last), parts, ...(providerMetadata === undefined ? {} : { providerMetadata }) }, last.id, this.#home))
+    this.#transaction.replace(
+      settle(
+        { ...draftOf(last), parts, ...(providerMetadata === undefined ? {} : { providerMetadata }) },
+        last.id,
+        this.#home,
+      ),
+    )
   }
 
   #update(existing: AgentMessage, reading: MessageReading): void {
     const before = this.#transaction.sequence.sourceAt(this.#transaction.sequence.positionOf(existing.id))!
     const isHeard = trust[this.#source] >= trust[before]
     if (isHeard && reading.draft.role !== existing.role) {
-      throw new MessageListError('invalid-message', `${reading.path} has the id "${existing.id}" of a message with the role "${existing.role}", not "${reading.draft.role}". Give it an id of its own.`, {
-        path: reading.path,
-      })
+      throw new MessageListError(
+        'invalid-message',
+        `${reading.path} has the id "${existing.id}" of a message with the role "${existing.role}", not "${reading.draft.role}". Give it an id of its own.`,
+        {
+          path: reading.path,
+        },
+      )
     }
     const trusted = trust[this.#source] > 0
-    const draft = isHeard ? { ...draftOf(existing), ...reading.draft, parts: mergedParts(existing, reading, trusted) } : { ...draftOf(existing), parts: advancedParts(existing, reading) }
+    const draft = isHeard
+      ? { ...draftOf(existing), ...reading.draft, parts: mergedParts(existing, reading, trusted) }
+      : { ...draftOf(existing), parts: advancedParts(existing, reading) }
     const source = trust[this.#source] > trust[before] ? this.#source : before
     this.#transaction.replace(sharedMessage(existing, settle(draft, existing.id, this.#home)), source)
   }
@@ -99,9 +125,13 @@ export class Merger {
     this.#flush()
     const found = findTool(this.#transaction, part => part.toolCallId === reading.toolCallId)
     if (found === undefined) {
-      throw new MessageListError('unknown-tool-call', `${reading.path} is about the tool call "${reading.toolCallId}", which is in no message of the list. Add the message that makes the call first.`, {
-        path: reading.path,
-      })
+      throw new MessageListError(
+        'unknown-tool-call',
+        `${reading.path} is about the tool call "${reading.toolCallId}", which is in no message of the list. Add the message that makes the call first.`,
+        {
+          path: reading.path,
+        },
+      )
     }
     changeTool(this.#transaction, found, part => changedTool(part, change, reading.path))
   }
@@ -111,7 +141,11 @@ export class Merger {
     const { approvalId, approved, reason, path } = reading
     const found = findTool(this.#transaction, part => part.approval?.id === approvalId)
     if (found === undefined) {
-      throw new MessageListError('forged-approval', `${path} answers the approval request "${approvalId}", which no call in the list has made. Answer with the id of the request.`, { path })
+      throw new MessageListError(
+        'forged-approval',
+        `${path} answers the approval request "${approvalId}", which no call in the list has made. Answer with the id of the request.`,
+        { path },
+      )
     }
     const approval = { id: approvalId, approved, ...(reason === undefined ? {} : { reason }) }
     changeTool(this.#transaction, found, part => changedTool(part, { state: 'approval-responded', approval }, path))
@@ -128,7 +162,10 @@ export class Merger {
   #freshId(): string {
     const id = this.#home.generateId()
     if (!this.#freshIds.has(id) && this.#transaction.sequence.positionOf(id) < 0) return id
-    throw new MessageListError('duplicate-id', `generateId() returned "${id}", which a message of the list has already. It must return a new id each time.`)
+    throw new MessageListError(
+      'duplicate-id',
+      `generateId() returned "${id}", which a message of the list has already. It must return a new id each time.`,
+    )
   }
 
   /** The id of the message that goes on after one that was put in between: the one it has, or one made from both. */
@@ -144,16 +181,30 @@ export class Merger {
     for (const field of ['threadId', 'resourceId'] as const) {
       const [given, own] = [draft[field], this.#home[field]]
       if (given === undefined || own === undefined || given === own) continue
-      throw new MessageListError('wrong-thread', `${path} has the ${field} "${given}", and the list is of "${own}". Add it as context, or without its ${field}.`, { path: `${path}.${field}` })
+      throw new MessageListError(
+        'wrong-thread',
+        `${path} has the ${field} "${given}", and the list is of "${own}". Add it as context, or without its ${field}.`,
+        { path: `${path}.${field}` },
+      )
     }
   }
+}
+
+/** What a continuation noted about itself is not for a client to repeat. */
+function withoutNote(reading: MessageReading): MessageReading {
+  const { metadata: _, ...draft } = reading.draft
+  return { ...reading, draft }
 }
 
 /** An edit whose message is one of ours: one that came from outside is read first. */
 export function storedEdit(edit: Edit, home: Home): Edit {
   if ((edit.type !== 'insert' && edit.type !== 'replace') || isStored(edit.message)) return edit
   const [reading] = readInputs([edit.message], 'context')
-  if (reading?.type !== 'message') throw new MessageListError('invalid-edit', `The edit "${edit.type}" has no message that the conversation can hold. System messages are set with the edit "system".`)
+  if (reading?.type !== 'message')
+    throw new MessageListError(
+      'invalid-edit',
+      `The edit "${edit.type}" has no message that the conversation can hold. System messages are set with the edit "system".`,
+    )
   return { ...edit, message: settle(reading.draft, reading.draft.id ?? home.generateId(), home) }
 }
 
@@ -181,7 +232,10 @@ function advancedParts(existing: AgentMessage, reading: MessageReading): readonl
 
 /** What the model is shown is not part of other formats, and stays when the output is the same. */
 function withModelOutput(part: ToolPart, stored: ToolPart): ToolPart {
-  const same = stored.modelOutput !== undefined && part.modelOutput === undefined && shareEqual(stored.output, part.output) === stored.output
+  const same =
+    stored.modelOutput !== undefined &&
+    part.modelOutput === undefined &&
+    shareEqual(stored.output, part.output) === stored.output
   return same ? (Object.freeze({ ...part, modelOutput: stored.modelOutput }) as ToolPart) : part
 }
 
@@ -198,13 +252,17 @@ export interface ToolPlace {
 
 /** Finds a call in a list, the newest first. */
 export function findTool({ sequence }: Transaction, matches: (part: ToolPart) => boolean): ToolPlace | undefined {
-  return findLastTool(position => sequence.at(position), sequence.length, matches)
+  return findLastTool(sequence, sequence.length, matches)
 }
 
-/** Finds a call in messages, the newest first. */
-export function findLastTool(at: (position: number) => AgentMessage | undefined, length: number, matches: (part: ToolPart) => boolean): ToolPlace | undefined {
+/** Finds a call among the first `length` messages, the newest first. */
+export function findLastTool(
+  messages: { at(position: number): AgentMessage | undefined },
+  length: number,
+  matches: (part: ToolPart) => boolean,
+): ToolPlace | undefined {
   for (let position = length - 1; position >= 0; position--) {
-    const parts = at(position)?.content.parts ?? []
+    const parts = messages.at(position)!.content.parts
     const index = parts.findLastIndex(part => isToolPart(part) && matches(part))
     if (index >= 0) return { position, index }
   }
@@ -212,7 +270,11 @@ export function findLastTool(at: (position: number) => AgentMessage | undefined,
 }
 
 /** Changes the part at a place. */
-export function changeTool(transaction: Transaction, { position, index }: ToolPlace, change: (part: ToolPart) => ToolPart): void {
+export function changeTool(
+  transaction: Transaction,
+  { position, index }: ToolPlace,
+  change: (part: ToolPart) => ToolPart,
+): void {
   const message = transaction.sequence.at(position)!
   const part = message.content.parts[index] as ToolPart
   const changed = change(part)

@@ -32,7 +32,13 @@ export type Reading =
     }
   | { readonly type: 'system'; readonly message: SystemMessage }
   | { readonly type: 'outcome'; readonly toolCallId: string; readonly change: ToolChange; readonly path: string }
-  | { readonly type: 'answer'; readonly approvalId: string; readonly approved: boolean; readonly reason?: string; readonly path: string }
+  | {
+      readonly type: 'answer'
+      readonly approvalId: string
+      readonly approved: boolean
+      readonly reason?: string
+      readonly path: string
+    }
 
 /** What a list contributes to the messages that enter it. */
 export interface Home {

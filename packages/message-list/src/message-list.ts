@@ -69,13 +69,23 @@ export class MessageList {
     }
     const { threadId, resourceId, generateId = () => crypto.randomUUID(), now = () => new Date(), snapshot } = options
     this.author = caller
-    this.#cell = cellOf(snapshot === undefined ? ListSnapshot.begin() : listSnapshot(snapshot), { threadId, resourceId, generateId, now })
+    this.#cell = cellOf(snapshot === undefined ? ListSnapshot.begin() : listSnapshot(snapshot), {
+      threadId,
+      resourceId,
+      generateId,
+      now,
+    })
   }
 
   /** Reads what `toJSON` wrote, as a value or as text. Throws: `unsupported-version`, and `invalid-json` with the path. */
   static fromJSON(json: unknown, options: Pick<MessageListOptions, 'generateId' | 'now'> = {}): MessageList {
     const { snapshot, threadId, resourceId } = readSavedList(json)
-    return new MessageList({ ...options, snapshot, ...(threadId === undefined ? {} : { threadId }), ...(resourceId === undefined ? {} : { resourceId }) })
+    return new MessageList({
+      ...options,
+      snapshot,
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(resourceId === undefined ? {} : { resourceId }),
+    })
   }
 
   get threadId(): string | undefined {
@@ -122,11 +132,17 @@ export class MessageList {
    * Throws: `invalid-message`, `ambiguous-message`, `unsafe-data`, `wrong-thread`, `unknown-tool-call`,
    * `forged-approval`, `tool-state` and `duplicate-id`, naming the path.
    */
-  add(input: MessageInput | readonly MessageInput[], source: MessageSource, options: { readonly reconcile?: boolean } = {}): this {
+  add(
+    input: MessageInput | readonly MessageInput[],
+    source: MessageSource,
+    options: { readonly reconcile?: boolean } = {},
+  ): this {
     const inputs = Array.isArray(input) ? (input as readonly MessageInput[]) : [input as MessageInput]
     const readings = readInputs(inputs, source)
     return this.#commit(transaction => {
-      new Merger(transaction, this.#cell.home, source).merge(options.reconcile === true ? reconciled(readings, this.#cell.snapshot.messages) : readings)
+      new Merger(transaction, this.#cell.home, source).merge(
+        options.reconcile === true ? reconciled(readings, this.#cell.snapshot.messages) : readings,
+      )
     })
   }
 
@@ -162,7 +178,10 @@ export class MessageList {
     return this.#commit(transaction => {
       const place = findTool(transaction, part => part.toolCallId === toolCallId)
       if (place === undefined) {
-        throw new MessageListError('unknown-tool-call', `No message of the list makes the tool call "${toolCallId}". Add the message that makes it first.`)
+        throw new MessageListError(
+          'unknown-tool-call',
+          `No message of the list makes the tool call "${toolCallId}". Add the message that makes it first.`,
+        )
       }
       changeTool(transaction, place, part => changedTool(part, frozen, `tool call "${toolCallId}"`))
     })
@@ -186,7 +205,8 @@ export class MessageList {
   /** Replaces a message by another with its id, in its place. Throws: `unknown-message`, and what `add` throws. */
   replace(message: MessageInput & { readonly id: string }): this {
     const base = this.find(message.id)
-    if (base === undefined) throw new MessageListError('unknown-message', `The list has no message "${message.id}". To add it, use add().`)
+    if (base === undefined)
+      throw new MessageListError('unknown-message', `The list has no message "${message.id}". To add it, use add().`)
     return this.apply(returnedEdits([base], [message], { list: this, source: 'input' }).edits)
   }
 
@@ -266,8 +286,12 @@ export class MessageList {
 
   /** Every change that made a message what it is, in order, beginning with the one that put it there. */
   explain(id: string): readonly Change[] {
-    const about = this.changes.filter(change => change.edits.some(edit => edit.type !== 'order' && idsOf(edit).includes(id)))
-    const begin = about.findLastIndex(change => change.edits.some(edit => edit.type === 'insert' && edit.message.id === id))
+    const about = this.changes.filter(change =>
+      change.edits.some(edit => edit.type !== 'order' && idsOf(edit).includes(id)),
+    )
+    const begin = about.findLastIndex(change =>
+      change.edits.some(edit => edit.type === 'insert' && edit.message.id === id),
+    )
     return about.slice(Math.max(begin, 0))
   }
 

@@ -1,5 +1,14 @@
 // What is stored: the message, its parts, and where it came from. How other formats become one is in `read-input.ts`.
-import type { DynamicToolUIPart, ProviderMetadata, ToolResultPart, ToolUIPart, UIDataTypes, UIMessage, UIMessagePart, UITools } from 'ai'
+import type {
+  DynamicToolUIPart,
+  ProviderMetadata,
+  ToolResultPart,
+  ToolUIPart,
+  UIDataTypes,
+  UIMessage,
+  UIMessagePart,
+  UITools,
+} from 'ai'
 import type { Frozen } from './frozen-json.ts'
 
 /**
@@ -18,7 +27,9 @@ export type ToolPart = Frozen<(ToolUIPart | DynamicToolUIPart) & { modelOutput?:
  * An element of a message's content: the parts of the AI SDK 7 `UIMessage`. Parts of a type that this version does not
  * know are kept as they came, and left out of prompts, so a `switch` over `type` needs a default.
  */
-export type MessagePart = Frozen<Exclude<UIMessagePart<UIDataTypes, UITools>, ToolUIPart | DynamicToolUIPart>> | ToolPart
+export type MessagePart =
+  | Frozen<Exclude<UIMessagePart<UIDataTypes, UITools>, ToolUIPart | DynamicToolUIPart>>
+  | ToolPart
 
 /** The content of a message: its parts and what was noted about them. */
 export interface MessageContent {

@@ -27,23 +27,57 @@ const output = z.discriminatedUnion('type', [
 ])
 
 const text = z.looseObject({ type: z.literal('text'), text: z.string(), providerOptions })
-const file = z.looseObject({ type: z.literal('file'), data: z.union([z.string(), taggedData, reference]), mediaType: z.string(), filename: z.string().optional(), providerOptions })
-const toolResult = z.looseObject({ type: z.literal('tool-result'), toolCallId: z.string().min(1), toolName: z.string(), output, providerOptions })
+const file = z.looseObject({
+  type: z.literal('file'),
+  data: z.union([z.string(), taggedData, reference]),
+  mediaType: z.string(),
+  filename: z.string().optional(),
+  providerOptions,
+})
+const toolResult = z.looseObject({
+  type: z.literal('tool-result'),
+  toolCallId: z.string().min(1),
+  toolName: z.string(),
+  output,
+  providerOptions,
+})
 
 const userPart = z.discriminatedUnion('type', [text, file])
 const assistantPart = z.discriminatedUnion('type', [
   text,
   file,
   z.looseObject({ type: z.literal('reasoning'), text: z.string(), providerOptions }),
-  z.looseObject({ type: z.literal('reasoning-file'), data: z.union([z.string(), taggedData]), mediaType: z.string(), providerOptions }),
+  z.looseObject({
+    type: z.literal('reasoning-file'),
+    data: z.union([z.string(), taggedData]),
+    mediaType: z.string(),
+    providerOptions,
+  }),
   z.looseObject({ type: z.literal('custom'), kind: z.string(), providerOptions }),
-  z.looseObject({ type: z.literal('tool-call'), toolCallId: z.string().min(1), toolName: z.string().min(1), input: z.unknown(), providerExecuted: z.boolean().optional(), providerOptions }),
+  z.looseObject({
+    type: z.literal('tool-call'),
+    toolCallId: z.string().min(1),
+    toolName: z.string().min(1),
+    input: z.unknown(),
+    providerExecuted: z.boolean().optional(),
+    providerOptions,
+  }),
   toolResult,
-  z.looseObject({ type: z.literal('tool-approval-request'), approvalId: z.string().min(1), toolCallId: z.string().min(1), reason: z.string().optional() }),
+  z.looseObject({
+    type: z.literal('tool-approval-request'),
+    approvalId: z.string().min(1),
+    toolCallId: z.string().min(1),
+    reason: z.string().optional(),
+  }),
 ])
 const toolPart = z.discriminatedUnion('type', [
   toolResult,
-  z.looseObject({ type: z.literal('tool-approval-response'), approvalId: z.string().min(1), approved: z.boolean(), reason: z.string().optional() }),
+  z.looseObject({
+    type: z.literal('tool-approval-response'),
+    approvalId: z.string().min(1),
+    approved: z.boolean(),
+    reason: z.string().optional(),
+  }),
 ])
 
 export type UserModelPart = z.infer<typeof userPart>
@@ -57,7 +91,11 @@ const schemas = { user: userPart, assistant: assistantPart, tool: toolPart }
 export function modelPart(role: 'user', part: unknown, path: string): UserModelPart
 export function modelPart(role: 'assistant', part: unknown, path: string): AssistantModelPart
 export function modelPart(role: 'tool', part: unknown, path: string): ToolModelPart
-export function modelPart(role: keyof typeof schemas, part: unknown, path: string): UserModelPart | AssistantModelPart | ToolModelPart {
+export function modelPart(
+  role: keyof typeof schemas,
+  part: unknown,
+  path: string,
+): UserModelPart | AssistantModelPart | ToolModelPart {
   return check<UserModelPart | AssistantModelPart | ToolModelPart>(schemas[role], modernPart(part, path), path)
 }
 
@@ -75,7 +113,9 @@ function modernPart(part: unknown, path: string): unknown {
     case 'redacted-reasoning':
       return { type: 'reasoning', text: '', providerOptions: { anthropic: { redactedData: given['data'] ?? '' } } }
     case 'reasoning':
-      return typeof given['signature'] === 'string' ? { type: 'reasoning', text: given['text'], providerOptions: { anthropic: { signature: given['signature'] } } } : given
+      return typeof given['signature'] === 'string'
+        ? { type: 'reasoning', text: given['text'], providerOptions: { anthropic: { signature: given['signature'] } } }
+        : given
     case 'image':
       return modernImage(renamedKeys(given, path))
     case 'tool-result':
@@ -98,7 +138,11 @@ function renamedKeys(part: Given, path: string): Given {
 
 function refuseTwoReadings(part: Given, [old, name]: readonly [string, string], path: string): void {
   if (part[name] === undefined || shareEqual(part[old], part[name]) === part[old]) return
-  throw new MessageListError('ambiguous-message', `${path} has both "${old}" (AI SDK 4) and "${name}", and they differ. Keep the one that is meant.`, { path })
+  throw new MessageListError(
+    'ambiguous-message',
+    `${path} has both "${old}" (AI SDK 4) and "${name}", and they differ. Keep the one that is meant.`,
+    { path },
+  )
 }
 
 function modernImage({ image, mediaType, ...rest }: Given): Given {
@@ -111,11 +155,14 @@ function modernResult(part: Given, path: string): Given {
   refuseTwoReadings(part, ['result', 'output'], path)
   const { result, isError, experimental_content: content, ...rest } = part
   if (part['output'] !== undefined) return { ...rest, output: part['output'] }
-  if (Array.isArray(content)) return { ...rest, output: { type: 'content', value: frozenJson((content as Given[]).map(modernContent), path) } }
+  if (Array.isArray(content))
+    return { ...rest, output: { type: 'content', value: frozenJson((content as Given[]).map(modernContent), path) } }
   const type = typeof result === 'string' ? 'text' : 'json'
   return { ...rest, output: { type: isError === true ? `error-${type}` : type, value: result ?? null } }
 }
 
 function modernContent(item: Given): Given {
-  return item['type'] === 'image' ? { type: 'image-data', data: item['data'], mediaType: item['mimeType'] ?? item['mediaType'] ?? 'image' } : item
+  return item['type'] === 'image'
+    ? { type: 'image-data', data: item['data'], mediaType: item['mimeType'] ?? item['mediaType'] ?? 'image' }
+    : item
 }

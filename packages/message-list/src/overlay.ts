@@ -2,18 +2,28 @@
 import type { Edit } from './change.ts'
 import { MessageListError } from './errors.ts'
 import type { AgentMessage } from './message.ts'
+import type { Sequence } from './segments.ts'
 
-type Placement = Extract<Edit, { type: 'insert' | 'order' }>
+/** An edit that can be laid over a list. */
+export type OverlayEdit = Extract<Edit, { type: 'insert' | 'replace' | 'remove' | 'order' }>
 
-/** Edits laid over a list without entering it. A frozen value: extending it makes another one. */
+/** Edits laid over a list without entering it: a frozen value, and plain data. Extending it makes another one. */
 export interface Overlay {
-  readonly hidden: ReadonlySet<string>
-  readonly replaced: ReadonlyMap<string, AgentMessage>
-  /** What was put in and what was moved, in the order in which it happened. */
-  readonly placed: readonly Placement[]
+  /** What was replaced, then what was put in and moved, in the order in which it happened, then what was hidden. */
+  readonly edits: readonly OverlayEdit[]
 }
 
-const empty: Overlay = Object.freeze({ hidden: new Set<string>(), replaced: new Map<string, AgentMessage>(), placed: Object.freeze([]) })
+type Placement = Extract<OverlayEdit, { type: 'insert' | 'order' }>
+
+interface Layers {
+  readonly replaced: Map<string, AgentMessage>
+  readonly placed: Placement[]
+  readonly hidden: Set<string>
+}
+
+const empty: Overlay = Object.freeze({ edits: Object.freeze([]) })
+
+const layersOfOverlay = new WeakMap<Overlay, Layers>()
 
 /**
  * Lays edits over a list, on top of those of another overlay. Messages in the edits are stored ones, as
@@ -23,75 +33,93 @@ const empty: Overlay = Object.freeze({ hidden: new Set<string>(), replaced: new 
  */
 export function overlayOf(edits: readonly Edit[], previous: Overlay = empty): Overlay {
   if (edits.length === 0) return previous
-  const draft = { hidden: new Set(previous.hidden), replaced: new Map(previous.replaced), placed: [...previous.placed] }
-  for (const edit of edits) lay(draft, edit)
-  return Object.freeze({ ...draft, placed: Object.freeze(draft.placed) })
+  const layers = layersOf(previous)
+  const next: Layers = {
+    replaced: new Map(layers.replaced),
+    placed: [...layers.placed],
+    hidden: new Set(layers.hidden),
+  }
+  for (const edit of edits) lay(next, edit)
+  const replacements = [...next.replaced.values()].map(message => Object.freeze({ type: 'replace' as const, message }))
+  const removals = [...next.hidden].map(id => Object.freeze({ type: 'remove' as const, id }))
+  const overlay: Overlay = Object.freeze({ edits: Object.freeze([...replacements, ...next.placed, ...removals]) })
+  layersOfOverlay.set(overlay, next)
+  return overlay
 }
 
-interface OverlayDraft {
-  readonly hidden: Set<string>
-  readonly replaced: Map<string, AgentMessage>
-  readonly placed: Placement[]
+/** The edits of an overlay, sorted for applying them. An overlay that came as data is sorted when it is first used. */
+function layersOf(overlay: Overlay): Layers {
+  let layers = layersOfOverlay.get(overlay)
+  if (layers === undefined) {
+    layers = { replaced: new Map(), placed: [], hidden: new Set() }
+    for (const edit of overlay.edits) lay(layers, edit)
+    layersOfOverlay.set(overlay, layers)
+  }
+  return layers
 }
 
-function lay(overlay: OverlayDraft, edit: Edit): void {
+function lay(layers: Layers, edit: Edit): void {
   switch (edit.type) {
     case 'insert':
-      if (overlay.hidden.has(edit.message.id)) replace(overlay, edit.message)
-      else if (!replaceAdded(overlay, edit.message)) overlay.placed.push(Object.freeze(edit))
+      if (layers.hidden.has(edit.message.id)) replace(layers, edit.message)
+      else if (!replaceAdded(layers, edit.message)) layers.placed.push(Object.freeze(edit))
       return
     case 'replace':
-      if (!replaceAdded(overlay, edit.message)) replace(overlay, edit.message)
+      if (!replaceAdded(layers, edit.message)) replace(layers, edit.message)
       return
     case 'remove':
-      return hide(overlay, edit.id)
+      return hide(layers, edit.id)
     case 'order':
-      if (overlay.placed.at(-1)?.type === 'order') overlay.placed.splice(-1, 1, ...merged(overlay.placed.at(-1) as Placement, edit))
-      else overlay.placed.push(Object.freeze(edit))
-      return
+      return order(layers, edit)
     default:
-      throw new MessageListError('invalid-edit', `An overlay cannot hold an edit of the type "${edit.type}". Replace the message instead of patching it, and pass system messages to the prompt.`)
+      throw new MessageListError(
+        'invalid-edit',
+        `An overlay cannot hold an edit of the type "${edit.type}". Replace the message instead of patching it, and pass system messages to the prompt.`,
+      )
   }
 }
 
-function replace(overlay: OverlayDraft, message: AgentMessage): void {
-  overlay.replaced.set(message.id, message)
-  overlay.hidden.delete(message.id)
+function replace(layers: Layers, message: AgentMessage): void {
+  layers.replaced.set(message.id, message)
+  layers.hidden.delete(message.id)
 }
 
-/** A later order of the same messages, or of more, is all that counts. */
-function merged(earlier: Placement, order: Placement & { readonly type: 'order' }): readonly Placement[] {
-  const names = new Set(order.ids)
-  return earlier.type === 'order' && earlier.ids.every(id => names.has(id)) ? [Object.freeze(order)] : [earlier, Object.freeze(order)]
+function addedAt(layers: Layers, id: string): number {
+  return layers.placed.findIndex(placement => placement.type === 'insert' && placement.message.id === id)
 }
 
-function addedAt(overlay: OverlayDraft, id: string): number {
-  return overlay.placed.findIndex(placement => placement.type === 'insert' && placement.message.id === id)
-}
-
-function replaceAdded(overlay: OverlayDraft, message: AgentMessage): boolean {
-  const index = addedAt(overlay, message.id)
-  const placement = overlay.placed[index]
+function replaceAdded(layers: Layers, message: AgentMessage): boolean {
+  const index = addedAt(layers, message.id)
+  const placement = layers.placed[index]
   if (placement?.type !== 'insert') return false
-  overlay.placed[index] = Object.freeze({ ...placement, message })
+  layers.placed[index] = Object.freeze({ ...placement, message })
   return true
 }
 
-/** What stood next to an addition that goes away stands next to its neighbour. */
-function hide(overlay: OverlayDraft, id: string): void {
-  const index = addedAt(overlay, id)
-  const gone = overlay.placed[index]
+/** What stood next to an addition that goes away stands where that one stood. */
+function hide(layers: Layers, id: string): void {
+  const index = addedAt(layers, id)
+  const gone = layers.placed[index]
   if (gone?.type !== 'insert') {
-    overlay.hidden.add(id)
-    overlay.replaced.delete(id)
+    layers.hidden.add(id)
+    layers.replaced.delete(id)
     return
   }
-  overlay.placed.splice(index, 1)
-  for (const [position, placement] of overlay.placed.entries()) {
-    if (placement.type !== 'insert' || placement.after !== id) continue
-    const { after: _, ...rest } = placement
-    overlay.placed[position] = Object.freeze({ ...rest, ...(gone.after === undefined ? {} : { after: gone.after }), ...(gone.before === undefined ? {} : { before: gone.before }) })
+  layers.placed.splice(index, 1)
+  const { type: _, message: _message, source: _source, ...place } = gone
+  for (const [position, placement] of layers.placed.entries()) {
+    if (placement.type !== 'insert' || (placement.after !== id && placement.before !== id)) continue
+    const { type, message, source } = placement
+    layers.placed[position] = Object.freeze({ type, message, source, ...place })
   }
+}
+
+/** A later order of the same messages, or of more, is all that counts. */
+function order(layers: Layers, edit: Extract<OverlayEdit, { type: 'order' }>): void {
+  const earlier = layers.placed.at(-1)
+  const names = new Set(edit.ids)
+  if (earlier?.type === 'order' && earlier.ids.every(id => names.has(id))) layers.placed.pop()
+  layers.placed.push(Object.freeze(edit))
 }
 
 /**
@@ -101,21 +129,31 @@ function hide(overlay: OverlayDraft, id: string): void {
  * Cost: pointers.
  */
 export function applyOverlay(messages: readonly AgentMessage[], overlay: Overlay): readonly AgentMessage[] {
-  const { hidden, replaced, placed } = overlay
-  if (hidden.size + replaced.size + placed.length === 0) return messages
-  let result = replaced.size === 0 ? [...messages] : messages.map(message => replaced.get(message.id) ?? message)
+  if (overlay.edits.length === 0) return messages
+  const { replaced, placed, hidden } = layersOf(overlay)
+  let result = [...messages]
+  if (replaced.size > 0) result = result.map(message => replaced.get(message.id) ?? message)
   for (const placement of placed) {
     if (placement.type === 'order') result = ordered(result, placement.ids)
-    else result.splice(placeOf(result, placement), 0, placement.message)
+    else
+      result.splice(
+        placeOf(placement, id => result.findIndex(message => message.id === id), result.length),
+        0,
+        placement.message,
+      )
   }
   return Object.freeze(hidden.size === 0 ? result : result.filter(message => !hidden.has(message.id)))
 }
 
-function placeOf(messages: readonly AgentMessage[], { after, before }: { readonly after?: string; readonly before?: string }): number {
-  const left = after === undefined ? -1 : messages.findLastIndex(message => message.id === after)
+function placeOf(
+  { after, before }: Extract<Placement, { type: 'insert' }>,
+  positionOf: (id: string) => number,
+  length: number,
+): number {
+  const left = after === undefined ? -1 : positionOf(after)
   if (left >= 0) return left + 1
-  const right = before === undefined ? -1 : messages.findIndex(message => message.id === before)
-  return right >= 0 ? right : messages.length
+  const right = before === undefined ? -1 : positionOf(before)
+  return right >= 0 ? right : length
 }
 
 function ordered(messages: readonly AgentMessage[], ids: readonly string[]): AgentMessage[] {
@@ -124,4 +162,32 @@ function ordered(messages: readonly AgentMessage[], ids: readonly string[]): Age
   const inOrder = ids.flatMap(id => named.get(id) ?? [])
   let next = 0
   return messages.map(message => (named.has(message.id) ? inOrder[next++]! : message))
+}
+
+/** Editing more messages than this one by one costs more than converting all of them anew. */
+const fewEdits = 64
+
+/**
+ * A sequence with the overlay on it, which shares the segments that the overlay does not touch. Undefined where laying
+ * the overlay over the array is cheaper.
+ */
+export function overlaidSequence(sequence: Sequence, overlay: Overlay): Sequence | undefined {
+  const { replaced, placed, hidden } = layersOf(overlay)
+  if (overlay.edits.length > fewEdits || placed.some(placement => placement.type === 'order')) return undefined
+  let result = sequence
+  for (const message of replaced.values()) {
+    const position = result.positionOf(message.id)
+    if (position >= 0) result = result.set(position, message, result.sourceAt(position)!)
+  }
+  for (const placement of placed) {
+    if (placement.type === 'order') continue
+    const { message, source } = placement
+    const position = placeOf(placement, id => result.positionOf(id), result.length)
+    result = result.splice(position, 0, { messages: [message], source })
+  }
+  for (const id of hidden) {
+    const position = result.positionOf(id)
+    if (position >= 0) result = result.splice(position, 1, { messages: [], source: 'context' })
+  }
+  return result
 }

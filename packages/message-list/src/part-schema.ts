@@ -21,23 +21,48 @@ const known: Readonly<Record<string, z.ZodType>> = {
   custom: z.looseObject({ kind: z.string(), providerMetadata }),
   file,
   'reasoning-file': z.looseObject({ url: z.string(), mediaType: z.string(), providerMetadata }),
-  'source-url': z.looseObject({ sourceId: z.string(), url: z.string(), title: z.string().optional(), providerMetadata }),
-  'source-document': z.looseObject({ sourceId: z.string(), mediaType: z.string(), title: z.string(), filename: z.string().optional(), providerMetadata }),
+  'source-url': z.looseObject({
+    sourceId: z.string(),
+    url: z.string(),
+    title: z.string().optional(),
+    providerMetadata,
+  }),
+  'source-document': z.looseObject({
+    sourceId: z.string(),
+    mediaType: z.string(),
+    title: z.string(),
+    filename: z.string().optional(),
+    providerMetadata,
+  }),
   'step-start': z.looseObject({}),
   'steering-message': z.looseObject({
     id: z.string().min(1),
-    parts: z.array(z.discriminatedUnion('type', [text.extend({ type: z.literal('text') }), file.extend({ type: z.literal('file') })])),
+    parts: z.array(
+      z.discriminatedUnion('type', [
+        text.extend({ type: z.literal('text') }),
+        file.extend({ type: z.literal('file') }),
+      ]),
+    ),
   }),
 }
 
 const data = z.looseObject({ id: z.string().optional(), data: z.unknown() })
 const unknownPart = z.looseObject({ type: z.string().min(1) })
 
-const requested = z.looseObject({ id: z.string().min(1), approved: z.undefined().optional(), requestReason: z.string().optional(), isAutomatic: z.boolean().optional() })
+const requested = z.looseObject({
+  id: z.string().min(1),
+  approved: z.undefined().optional(),
+  requestReason: z.string().optional(),
+  isAutomatic: z.boolean().optional(),
+})
 const responded = requested.extend({ approved: z.boolean(), reason: z.string().optional() })
 const granted = responded.extend({ approved: z.literal(true) })
 const denied = responded.extend({ approved: z.literal(false) })
 const absent = z.undefined().optional()
+
+const modelOutput = z
+  .looseObject({ type: z.enum(['text', 'json', 'content', 'error-text', 'error-json', 'execution-denied']) })
+  .optional()
 
 const call = z.looseObject({
   toolCallId: z.string().min(1),
@@ -54,8 +79,19 @@ const byState: Readonly<Record<string, z.ZodType>> = {
   'input-available': call,
   'approval-requested': call.extend({ approval: requested }),
   'approval-responded': call.extend({ approval: responded }),
-  'output-available': call.extend({ output: z.unknown(), approval: granted.optional(), preliminary: z.boolean().optional(), resultProviderMetadata: providerMetadata }),
-  'output-error': call.extend({ errorText: z.string(), approval: granted.optional(), resultProviderMetadata: providerMetadata }),
+  'output-available': call.extend({
+    output: z.unknown(),
+    approval: granted.optional(),
+    preliminary: z.boolean().optional(),
+    modelOutput,
+    resultProviderMetadata: providerMetadata,
+  }),
+  'output-error': call.extend({
+    errorText: z.string(),
+    approval: granted.optional(),
+    modelOutput,
+    resultProviderMetadata: providerMetadata,
+  }),
   'output-denied': call.extend({ approval: denied }),
 }
 
@@ -80,8 +116,12 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T 
   if (checked.success) return value as T
   const issue = checked.error.issues[0]!
   const where = path + issue.path.map(step => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
-  throw new MessageListError('invalid-message', `${where} is not valid: ${issue.message}. Correct it before adding the message.`, {
-    path: where,
-    cause: checked.error,
-  })
+  throw new MessageListError(
+    'invalid-message',
+    `${where} is not valid: ${issue.message}. Correct it before adding the message.`,
+    {
+      path: where,
+      cause: checked.error,
+    },
+  )
 }

@@ -1,47 +1,78 @@
 // The difference of two versions of a message as patches, found by identity: what is shared is not looked into.
 import type { Patch } from './change.ts'
 
-/** The patches that turn `before` into `after`. Both are frozen JSON; equal identity means equal content. */
-export function patchesBetween(before: object, after: object): readonly Patch[] {
-  const patches: Patch[] = []
-  compare([before, after], [], patches)
-  return patches
+/** The way from one version to another, and the way back. */
+export interface Difference {
+  readonly patches: readonly Patch[]
+  readonly inverse: readonly Patch[]
 }
 
-type Pair = readonly [before: object, after: object]
+type Path = readonly (string | number)[]
+type Fields = { readonly [key: string]: unknown }
 
-function compare(pair: Pair, path: readonly (string | number)[], patches: Patch[]): void {
-  if (Array.isArray(pair[0])) compareArrays(pair as readonly [readonly unknown[], readonly unknown[]], path, patches)
-  else compareRecords(pair as readonly [Record<string, unknown>, Record<string, unknown>], path, patches)
+interface DraftDifference {
+  readonly patches: Patch[]
+  readonly inverse: Patch[]
 }
 
-function compareRecords([before, after]: readonly [Record<string, unknown>, Record<string, unknown>], path: readonly (string | number)[], patches: Patch[]): void {
+/** Finds the patches between two values. Both are frozen JSON: equal identity means equal content. */
+export function differenceOf(before: object, after: object): Difference {
+  const difference: DraftDifference = { patches: [], inverse: [] }
+  compare([before, after], [], difference)
+  return difference
+}
+
+function compare([before, after]: readonly [unknown, unknown], path: Path, difference: DraftDifference): void {
+  if (before === after) return
+  if (Array.isArray(before) && Array.isArray(after)) compareArrays([before, after], path, difference)
+  else if (isFields(before) && isFields(after)) compareFields([before, after], path, difference)
+  else note(difference, { op: 'replace', path, value: after }, { op: 'replace', path, value: before })
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function compareFields([before, after]: readonly [Fields, Fields], path: Path, difference: DraftDifference): void {
   for (const key of Object.keys(after)) {
-    if (!Object.hasOwn(before, key)) patches.push({ op: 'add', path: [...path, key], value: after[key] })
-    else compareValues([before[key], after[key]], [...path, key], patches)
+    const at = [...path, key]
+    if (Object.hasOwn(before, key)) compare([before[key], after[key]], at, difference)
+    else note(difference, { op: 'add', path: at, value: after[key] }, { op: 'remove', path: at })
   }
   for (const key of Object.keys(before)) {
-    if (!Object.hasOwn(after, key)) patches.push({ op: 'remove', path: [...path, key] })
+    const at = [...path, key]
+    if (!Object.hasOwn(after, key))
+      note(difference, { op: 'remove', path: at }, { op: 'add', path: at, value: before[key] })
   }
 }
 
-/** Equal ends are left alone; in between, elements are replaced, and then added in order or removed from the back. */
-function compareArrays([before, after]: readonly [readonly unknown[], readonly unknown[]], path: readonly (string | number)[], patches: Patch[]): void {
+/** Equal ends are left alone. In between, elements are changed in place, then added in order or removed from the back. */
+function compareArrays(
+  arrays: readonly [readonly unknown[], readonly unknown[]],
+  path: Path,
+  difference: DraftDifference,
+): void {
+  // V8 reads a frozen array several times slower than a copy of it, and copying is the cheapest of all.
+  const [before, after] = [[...arrays[0]], [...arrays[1]]]
   const shorter = Math.min(before.length, after.length)
   let start = 0
   while (start < shorter && before[start] === after[start]) start++
   let end = 0
   while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
   const common = shorter - end
-  for (let index = start; index < common; index++) compareValues([before[index], after[index]], [...path, index], patches)
-  for (let index = common; index < after.length - end; index++) patches.push({ op: 'add', path: [...path, index], value: after[index] })
-  for (let index = before.length - end - 1; index >= common; index--) patches.push({ op: 'remove', path: [...path, index] })
+  for (let index = start; index < common; index++) compare([before[index], after[index]], [...path, index], difference)
+  const { patches, inverse } = difference
+  for (let index = common; index < after.length - end; index++)
+    patches.push({ op: 'add', path: [...path, index], value: after[index] })
+  for (let index = after.length - end - 1; index >= common; index--)
+    inverse.push({ op: 'remove', path: [...path, index] })
+  for (let index = before.length - end - 1; index >= common; index--)
+    patches.push({ op: 'remove', path: [...path, index] })
+  for (let index = common; index < before.length - end; index++)
+    inverse.push({ op: 'add', path: [...path, index], value: before[index] })
 }
 
-function compareValues([before, after]: readonly [unknown, unknown], path: readonly (string | number)[], patches: Patch[]): void {
-  if (before === after) return
-  const comparable =
-    typeof before === 'object' && before !== null && typeof after === 'object' && after !== null && Array.isArray(before) === Array.isArray(after)
-  if (comparable) compare([before, after], path, patches)
-  else patches.push({ op: 'replace', path, value: after })
+function note({ patches, inverse }: DraftDifference, patch: Patch, back: Patch): void {
+  patches.push(patch)
+  inverse.push(back)
 }

@@ -20,6 +20,10 @@ export interface PromptRepair {
 }
 
 /** Makes a repair out of what it is about. */
-export function repair(type: PromptRepair['type'], messageId: string, about: Omit<PromptRepair, 'type' | 'messageId'>): PromptRepair {
+export function repair(
+  type: PromptRepair['type'],
+  messageId: string,
+  about: Omit<PromptRepair, 'type' | 'messageId'>,
+): PromptRepair {
   return Object.freeze({ type, messageId, ...about })
 }

@@ -6,7 +6,12 @@ import { fileAddress } from './file-url.ts'
 import type { MessagePart, MessageSource, ToolPart } from './message.ts'
 import { isToolPart } from './message.ts'
 import type { MessageDraft, Reading } from './message-draft.ts'
-import { modelPart, type AssistantModelPart, type ToolResultModelPart, type UserModelPart } from './model-part-schema.ts'
+import {
+  modelPart,
+  type AssistantModelPart,
+  type ToolResultModelPart,
+  type UserModelPart,
+} from './model-part-schema.ts'
 import { changedTool, type ToolChange } from './tool-state.ts'
 import { changeOfOutput } from './tool-output.ts'
 
@@ -17,20 +22,22 @@ export interface CopiedModelMessage {
   readonly id?: string
   readonly role: 'user' | 'assistant' | 'tool'
   readonly content: string | readonly unknown[]
+  /** The AI SDK 4 had a time on some. */
+  readonly createdAt?: string
   readonly providerOptions?: Options
 }
 
 interface OpenMessage {
-  readonly id: string | undefined
+  readonly envelope: Pick<MessageDraft, 'id' | 'createdAt'>
   readonly path: string
   readonly isStep: boolean
   readonly parts: MessagePart[]
   options: Options
 }
 
-/** Reads a run of neighbouring model messages. `readings` are complete after `close`. */
+/** Reads inputs in order. Model messages that follow each other may belong together; anything else stands by itself. */
 export class ModelMessageReader {
-  readonly readings: Reading[] = []
+  readonly #readings: Reading[] = []
   readonly #source: MessageSource
   #open: OpenMessage | undefined
   #afterTool = false
@@ -48,39 +55,57 @@ export class ModelMessageReader {
     this.#afterTool = role === 'tool'
   }
 
-  /** Ends the message that was being read: what comes next is not a part of it. */
-  close(): void {
+  /** Takes what was read elsewhere: the message that was being read ends here. */
+  interrupt(readings: readonly Reading[]): void {
+    this.#finish()
+    this.#afterTool = false
+    this.#readings.push(...readings)
+  }
+
+  /** Ends reading. */
+  close(): readonly Reading[] {
+    this.#finish()
+    return this.#readings
+  }
+
+  #finish(): void {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
     const draft: MessageDraft = {
-      ...(open.id === undefined ? {} : { id: open.id }),
+      ...open.envelope,
       role: 'assistant',
       parts: open.parts,
       ...(open.options === undefined ? {} : { providerMetadata: open.options }),
     }
-    this.readings.push({ type: 'message', draft, path: open.path, ...(open.isStep ? { isStep: true } : {}) })
+    this.#readings.push({ type: 'message', draft, path: open.path, ...(open.isStep ? { isStep: true } : {}) })
   }
 
   #user(message: CopiedModelMessage, content: readonly unknown[], path: string): void {
-    this.close()
+    this.#finish()
     const parts = content.map((part, index) => userPart(modelPart('user', part, `${path}.content[${index}]`)))
-    const { id, providerOptions } = message
+    const { providerOptions } = message
     const draft: MessageDraft = {
-      ...(id === undefined ? {} : { id }),
+      ...envelopeOf(message),
       role: 'user',
       parts,
       ...(providerOptions === undefined ? {} : { providerMetadata: providerOptions }),
     }
-    this.readings.push({ type: 'message', draft, path })
+    this.#readings.push({ type: 'message', draft, path })
   }
 
   /** After a tool's result, and anywhere within a response, an assistant message without an id is the next step. */
   #assistant(message: CopiedModelMessage, content: readonly unknown[], path: string): void {
     const isStep = message.id === undefined && (this.#source === 'response' || this.#afterTool)
     if (!isStep || this.#open === undefined) {
-      this.close()
-      this.#open = { id: message.id, path, isStep: isStep && this.readings.every(reading => reading.type !== 'message'), parts: [], options: undefined }
+      this.#finish()
+      this.#open = {
+        envelope: envelopeOf(message),
+        path,
+        isStep: isStep && this.#readings.every(reading => reading.type !== 'message'),
+        parts: [],
+        options: undefined,
+      }
     } else {
       spillOptions(this.#open)
       this.#open.parts.push(Object.freeze({ type: 'step-start' }))
@@ -112,7 +137,14 @@ export class ModelMessageReader {
         const isLast = index === content.length - 1
         this.#change(part.toolCallId, resultOf(isLast ? withOptions(part, message.providerOptions) : part, false), at)
       } else {
-        this.#answer({ id: part.approvalId, approved: part.approved, ...(part.reason === undefined ? {} : { reason: part.reason }) }, at)
+        this.#answer(
+          {
+            id: part.approvalId,
+            approved: part.approved,
+            ...(part.reason === undefined ? {} : { reason: part.reason }),
+          },
+          at,
+        )
       }
     }
   }
@@ -120,14 +152,15 @@ export class ModelMessageReader {
   /** Changes a call that was read just now, or leaves it to the list to find it. */
   #change(toolCallId: string, change: ToolChange, path: string): void {
     const position = this.#find(part => part.toolCallId === toolCallId)
-    if (position < 0) this.#defer({ type: 'outcome', toolCallId, change, path })
+    // What is for another message comes before this one, which may go on.
+    if (position < 0) this.#readings.push({ type: 'outcome', toolCallId, change, path })
     else this.#put(position, change, path)
   }
 
   #answer(answer: { readonly id: string; readonly approved: boolean; readonly reason?: string }, path: string): void {
     const position = this.#find(part => part.approval?.id === answer.id)
     const { id, ...rest } = answer
-    if (position < 0) this.#defer({ type: 'answer', approvalId: id, ...rest, path })
+    if (position < 0) this.#readings.push({ type: 'answer', approvalId: id, ...rest, path })
     else this.#put(position, { state: 'approval-responded', approval: answer }, path)
   }
 
@@ -139,18 +172,19 @@ export class ModelMessageReader {
     const parts = this.#open!.parts
     parts[position] = changedTool(parts[position] as ToolPart, change, path)
   }
+}
 
-  /** What is for another message comes after this one, and this one goes on. */
-  #defer(reading: Reading): void {
-    this.readings.push(reading)
-  }
+function envelopeOf({ id, createdAt }: CopiedModelMessage): Pick<MessageDraft, 'id' | 'createdAt'> {
+  return { ...(id === undefined ? {} : { id }), ...(createdAt === undefined ? {} : { createdAt }) }
 }
 
 function userPart(part: UserModelPart): MessagePart {
   return part.type === 'text' ? textPart(part) : filePart(part)
 }
 
-function assistantPart(part: Exclude<AssistantModelPart, { type: 'tool-result' | 'tool-approval-request' }>): MessagePart {
+function assistantPart(
+  part: Exclude<AssistantModelPart, { type: 'tool-result' | 'tool-approval-request' }>,
+): MessagePart {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -162,27 +196,41 @@ function assistantPart(part: Exclude<AssistantModelPart, { type: 'tool-result' |
       return stored({ type: 'custom', kind: part.kind, ...metadata(part) })
     case 'tool-call': {
       const { toolCallId, toolName, input, providerExecuted, providerOptions } = part
-      return stored(
-        {
-          type: `tool-${toolName}`,
-          toolCallId,
-          state: 'input-available',
-          input: input ?? {},
-          ...(providerExecuted === undefined ? {} : { providerExecuted }),
-          ...(providerOptions === undefined ? {} : { callProviderMetadata: providerOptions }),
-        },
-      )
+      return stored({
+        type: `tool-${toolName}`,
+        toolCallId,
+        state: 'input-available',
+        input: input ?? {},
+        ...(providerExecuted === undefined ? {} : { providerExecuted }),
+        ...(providerOptions === undefined ? {} : { callProviderMetadata: providerOptions }),
+      })
     }
   }
 }
 
-function textPart(part: { readonly type: string; readonly text: string; readonly providerOptions?: unknown }): MessagePart {
+function textPart(part: {
+  readonly type: string
+  readonly text: string
+  readonly providerOptions?: unknown
+}): MessagePart {
   return stored({ type: part.type, text: part.text, ...metadata(part) })
 }
 
-function filePart(part: { readonly type: string; readonly data: unknown; readonly mediaType: string; readonly filename?: unknown; readonly providerOptions?: unknown }): MessagePart {
+function filePart(part: {
+  readonly type: string
+  readonly data: unknown
+  readonly mediaType: string
+  readonly filename?: unknown
+  readonly providerOptions?: unknown
+}): MessagePart {
   const { type, data, mediaType, filename } = part
-  return stored({ type, mediaType, ...fileAddress(data, mediaType), ...(filename === undefined ? {} : { filename }), ...metadata(part) })
+  return stored({
+    type,
+    mediaType,
+    ...fileAddress(data, mediaType),
+    ...(filename === undefined ? {} : { filename }),
+    ...metadata(part),
+  })
 }
 
 function metadata(part: { readonly providerOptions?: unknown }): object {
@@ -196,12 +244,16 @@ function stored(part: object): MessagePart {
 
 function resultOf(part: ToolResultModelPart, providerExecuted: boolean): ToolChange {
   const change = changeOfOutput(part.output as Parameters<typeof changeOfOutput>[0], providerExecuted)
-  return part.providerOptions === undefined || change.state === 'output-denied' ? change : ({ ...change, providerMetadata: part.providerOptions } as ToolChange)
+  return part.providerOptions === undefined || change.state === 'output-denied'
+    ? change
+    : ({ ...change, providerMetadata: part.providerOptions } as ToolChange)
 }
 
 /** Options of a whole message mean its last part, and are kept there when the message does not stay one of its own. */
 function withOptions<T extends { readonly providerOptions?: unknown }>(part: T, options: Options): T {
-  return options === undefined ? part : { ...part, providerOptions: { ...options, ...(part.providerOptions as Options) } }
+  return options === undefined
+    ? part
+    : { ...part, providerOptions: { ...options, ...(part.providerOptions as Options) } }
 }
 
 function spillOptions(open: OpenMessage): void {
@@ -209,5 +261,8 @@ function spillOptions(open: OpenMessage): void {
   if (open.options === undefined || last === undefined) return
   const key = isToolPart(last) ? 'callProviderMetadata' : 'providerMetadata'
   const before = (last as { readonly [metadata in typeof key]?: Options })[key]
-  open.parts[open.parts.length - 1] = Object.freeze({ ...last, [key]: Object.freeze({ ...open.options, ...before }) }) as MessagePart
+  open.parts[open.parts.length - 1] = Object.freeze({
+    ...last,
+    [key]: Object.freeze({ ...open.options, ...before }),
+  }) as MessagePart
 }

@@ -46,7 +46,8 @@ function legacyParts(part: Given, path: string): readonly Given[] | undefined {
 function legacyReasoning(part: Given): readonly Given[] | undefined {
   if (part['text'] !== undefined || (part['reasoning'] === undefined && part['details'] === undefined)) return undefined
   const details = Array.isArray(part['details']) ? (part['details'] as readonly Given[]) : []
-  if (details.length === 0) return [withMetadata({ type: 'reasoning', text: part['reasoning'] ?? '' }, part['providerMetadata'])]
+  if (details.length === 0)
+    return [withMetadata({ type: 'reasoning', text: part['reasoning'] ?? '' }, part['providerMetadata'])]
   return details.map(detail =>
     detail['type'] === 'redacted'
       ? withMetadata({ type: 'reasoning', text: '' }, { anthropic: { redactedData: detail['data'] ?? '' } })
@@ -55,16 +56,24 @@ function legacyReasoning(part: Given): readonly Given[] | undefined {
 }
 
 function signed(part: Given): unknown {
-  return typeof part['signature'] === 'string' ? { anthropic: { signature: part['signature'] } } : part['providerMetadata']
+  return typeof part['signature'] === 'string'
+    ? { anthropic: { signature: part['signature'] } }
+    : part['providerMetadata']
 }
 
-const legacyStates: Readonly<Record<string, string>> = { 'partial-call': 'input-streaming', call: 'input-available', result: 'output-available' }
+const legacyStates: Readonly<Record<string, string>> = {
+  'partial-call': 'input-streaming',
+  call: 'input-available',
+  result: 'output-available',
+}
 
 /** A tool invocation of the AI SDK 4, or of Mastra, which has the later states as well. */
 export function legacyTool(part: Given, invocation: Given, path: string): Given {
   const { state, toolCallId, toolName, args, result, approval, errorText, rawInput } = invocation
   if (typeof toolName !== 'string' || toolName === '') {
-    throw new MessageListError('invalid-message', `${path} is a tool invocation without a toolName. Name the tool.`, { path })
+    throw new MessageListError('invalid-message', `${path} is a tool invocation without a toolName. Name the tool.`, {
+      path,
+    })
   }
   const modern = legacyStates[String(state)] ?? state
   return withMetadata(
@@ -93,7 +102,12 @@ function legacyApproval(state: unknown, toolCallId: unknown): Given {
 
 function legacySource(source: Given): Given {
   return withMetadata(
-    { type: 'source-url', sourceId: source['id'] ?? source['url'], url: source['url'], ...(source['title'] === undefined ? {} : { title: source['title'] }) },
+    {
+      type: 'source-url',
+      sourceId: source['id'] ?? source['url'],
+      url: source['url'],
+      ...(source['title'] === undefined ? {} : { title: source['title'] }),
+    },
     source['providerMetadata'],
   )
 }
@@ -101,7 +115,12 @@ function legacySource(source: Given): Given {
 function legacyFile(part: Given): Given {
   const mediaType = String(part['mediaType'] ?? part['mimeType'] ?? 'application/octet-stream')
   return withMetadata(
-    { type: 'file', mediaType, ...fileAddress(part['data'], mediaType), ...(part['filename'] === undefined ? {} : { filename: part['filename'] }) },
+    {
+      type: 'file',
+      mediaType,
+      ...fileAddress(part['data'], mediaType),
+      ...(part['filename'] === undefined ? {} : { filename: part['filename'] }),
+    },
     part['providerMetadata'],
   )
 }

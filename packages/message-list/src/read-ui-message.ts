@@ -23,7 +23,9 @@ export function readUI(message: Given, path: string): readonly Reading[] {
     role: message['role'] as MessageDraft['role'],
     ...(createdAt == null ? {} : { createdAt }),
     parts: readParts(partsOf(message, path), `${path}.parts`),
-    ...(metadata == null && Object.keys(noted).length === 0 ? {} : { metadata: Object.keys(olderNotes(message)).length === 0 ? metadata! : Object.freeze(noted) }),
+    ...(metadata == null && Object.keys(noted).length === 0
+      ? {}
+      : { metadata: Object.keys(olderNotes(message)).length === 0 ? metadata! : Object.freeze(noted) }),
   }
   return splitAtSteering(draft, path)
 }
@@ -43,7 +45,8 @@ function partsOf(message: Given, path: string): readonly unknown[] {
   }
   const parts: Given[] = []
   if (typeof message['reasoning'] === 'string') parts.push({ type: 'reasoning', text: message['reasoning'] })
-  for (const [index, invocation] of listOf(message['toolInvocations']).entries()) parts.push(legacyTool({}, invocation, `${path}.toolInvocations[${index}]`))
+  for (const [index, invocation] of listOf(message['toolInvocations']).entries())
+    parts.push(legacyTool({}, invocation, `${path}.toolInvocations[${index}]`))
   if (content !== '' || parts.length + attachments.length === 0) parts.push({ type: 'text', text: content })
   return frozenJson([...parts, ...attachments], path) as readonly Given[]
 }
@@ -53,7 +56,11 @@ function refuseContradiction(parts: readonly Given[], content: unknown, path: st
   if (typeof content !== 'string' || content === '') return
   const texts = parts.filter(part => part['type'] === 'text').map(part => String(part['text']))
   if (texts.join('') === content || texts.at(-1) === content || texts.join('\n') === content) return
-  throw new MessageListError('ambiguous-message', `${path} has a content that is not the text of its parts. Keep the one that is meant.`, { path })
+  throw new MessageListError(
+    'ambiguous-message',
+    `${path} has a content that is not the text of its parts. Keep the one that is meant.`,
+    { path },
+  )
 }
 
 function listOf(value: unknown): readonly Given[] {

@@ -20,7 +20,10 @@ export function draftOfMessage(message: AgentMessage, recipe: (draft: Draft<Agen
 }
 
 /** Runs a recipe on a draft of all messages. The result shares what the recipe did not touch, and is not frozen. */
-export function draftOfAll(messages: readonly AgentMessage[], recipe: (draft: Draft<AgentMessage>[]) => void): readonly AgentMessage[] {
+export function draftOfAll(
+  messages: readonly AgentMessage[],
+  recipe: (draft: Draft<AgentMessage>[]) => void,
+): readonly AgentMessage[] {
   const base = [...messages]
   const edited = run(base as readonly AgentMessage[], recipe as (draft: Draft<readonly AgentMessage[]>) => void)
   return edited === base ? messages : edited
@@ -31,7 +34,11 @@ export function patched(message: AgentMessage, patches: readonly Patch[]): Agent
   try {
     return immer.applyPatches(message, patches as unknown as readonly ImmerPatch[])
   } catch (cause) {
-    throw new MessageListError('invalid-edit', `The patches for message "${message.id}" do not fit it. Make them from the message as it is now.`, { cause })
+    throw new MessageListError(
+      'invalid-edit',
+      `The patches for message "${message.id}" do not fit it. Make them from the message as it is now.`,
+      { cause },
+    )
   }
 }
 
@@ -40,7 +47,10 @@ function run<T extends object>(base: T, recipe: (draft: Draft<T>) => void): T {
     // An arrow function may return what `push` returned; only a promise means that the recipe is not done yet.
     const returned: unknown = recipe(draft)
     if (isPromise(returned)) {
-      throw new MessageListError('invalid-recipe', 'The recipe returned a promise, and a draft lives only while it runs. Await first, then edit.')
+      throw new MessageListError(
+        'invalid-recipe',
+        'The recipe returned a promise, and a draft lives only while it runs. Await first, then edit.',
+      )
     }
   }) as T
 }

@@ -13,7 +13,10 @@ export function reconciled(readings: readonly Reading[], messages: readonly Agen
   const claimed = new Set(readings.map(idOf))
   const fresh = readings.filter(isUnknown)
   const candidates = messages.filter(message => !claimed.has(message.id))
-  const ids = matches(fresh.map(reading => keyOf(reading.draft.role, reading.draft.parts)), candidates)
+  const ids = matches(
+    fresh.map(reading => keyOf(reading.draft.role, reading.draft.parts)),
+    candidates,
+  )
   let next = 0
   return readings.map(reading => {
     const id = isUnknown(reading) ? ids[next++] : undefined
@@ -21,7 +24,11 @@ export function reconciled(readings: readonly Reading[], messages: readonly Agen
   })
 
   function isUnknown(reading: Reading): reading is MessageReading {
-    return reading.type === 'message' && reading.continues === undefined && (reading.draft.id === undefined || !known.has(reading.draft.id))
+    return (
+      reading.type === 'message' &&
+      reading.continues === undefined &&
+      (reading.draft.id === undefined || !known.has(reading.draft.id))
+    )
   }
 }
 

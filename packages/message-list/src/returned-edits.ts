@@ -6,6 +6,7 @@ import { isStored, storedMessage, type AgentMessage, type MessageSource, type To
 import { settle, type Home, type Reading } from './message-draft.ts'
 import { readInputs, type MessageInput } from './read-input.ts'
 import { draftOf, sharedMessage } from './read-stored.ts'
+import { sharedEnds } from './snapshot.ts'
 import type { SystemMessage } from './system-message.ts'
 import { changedTool, type ToolChange } from './tool-state.ts'
 
@@ -29,23 +30,42 @@ const nothing: ReturnedEdits = Object.freeze({ edits: Object.freeze([]), systemM
  * untouched; another object with the id is a replacement; one without an id, or with an unknown one, is new and stands
  * after its left neighbour; the order is the new order. Model messages and strings are accepted.
  *
+ * Cost: what changed, and a comparison of pointers.
+ *
  * Throws: what `add` throws for a message that cannot be read, and `invalid-edit` for a message that is there twice.
  */
-export function returnedEdits(given: readonly AgentMessage[], returned: readonly MessageInput[], home: ReturnHome): ReturnedEdits {
-  if (returned === given || (returned.length === given.length && returned.every((message, index) => message === given[index]))) return nothing
-  const reader = new ReturnReader(given, home)
-  reader.read(returned)
+export function returnedEdits(
+  given: readonly AgentMessage[],
+  returned: readonly MessageInput[],
+  home: ReturnHome,
+): ReturnedEdits {
+  if (returned === given) return nothing
+  const { start, end } = sharedEnds(given, returned)
+  if (start + end === given.length && given.length === returned.length) return nothing
+  const reader = new ReturnReader(given, [start, given.length - end], home)
+  reader.read(returned.slice(start, returned.length - end))
   return reader.result()
 }
 
 class ReturnReader {
+  readonly #all: AgentMessage[]
+  /** The given messages between the ends that both arrays share. */
   readonly #given: ReadonlyMap<string, AgentMessage>
+  readonly #start: number
+  readonly #leftId: string | undefined
+  readonly #rightId: string | undefined
   readonly #home: ReturnHome
   readonly #messages: AgentMessage[] = []
+  /** Messages before the changed ones that have got a result. */
+  readonly #earlier = new Map<string, AgentMessage>()
   readonly #systemMessages: SystemMessage[] = []
 
-  constructor(given: readonly AgentMessage[], home: ReturnHome) {
-    this.#given = new Map(given.map(message => [message.id, message]))
+  constructor(given: readonly AgentMessage[], [start, end]: readonly [start: number, end: number], home: ReturnHome) {
+    this.#all = [...given]
+    this.#given = new Map(given.slice(start, end).map(message => [message.id, message]))
+    this.#start = start
+    this.#leftId = given[start - 1]?.id
+    this.#rightId = given[end]?.id
     this.#home = home
   }
 
@@ -61,6 +81,21 @@ class ReturnReader {
     }
   }
 
+  result(): ReturnedEdits {
+    const ids = new Set<string>()
+    for (const { id } of this.#messages) {
+      if (ids.has(id) || this.#isOutside(id)) {
+        throw new MessageListError(
+          'invalid-edit',
+          `The returned array has the message "${id}" twice. Return each message once; a copy needs an id of its own.`,
+        )
+      }
+      ids.add(id)
+    }
+    const edits = [...this.#removals(ids), ...this.#replacements(), ...this.#order(ids), ...this.#insertions()]
+    return Object.freeze({ edits: Object.freeze(edits), systemMessages: Object.freeze(this.#systemMessages) })
+  }
+
   #isGiven(message: MessageInput | undefined): boolean {
     return isStored(message) && this.#given.get(message.id) === message
   }
@@ -71,11 +106,11 @@ class ReturnReader {
         this.#systemMessages.push(reading.message)
         return
       case 'outcome':
-        return this.#change(part => part.toolCallId === reading.toolCallId, reading.change, reading)
+        return this.#change(part => part.toolCallId === reading.toolCallId, reading.change, reading.path)
       case 'answer': {
         const { approvalId: id, approved, reason } = reading
         const approval = { id, approved, ...(reason === undefined ? {} : { reason }) }
-        return this.#change(part => part.approval?.id === id, { state: 'approval-responded', approval }, reading)
+        return this.#change(part => part.approval?.id === id, { state: 'approval-responded', approval }, reading.path)
       }
       case 'message':
         this.#messages.push(this.#message(reading))
@@ -84,35 +119,45 @@ class ReturnReader {
 
   #message({ draft, stored }: Extract<Reading, { type: 'message' }>): AgentMessage {
     const { list } = this.#home
-    const base = draft.id === undefined ? undefined : (this.#given.get(draft.id) ?? list.find(draft.id))
+    const base = draft.id === undefined ? undefined : this.#old(draft.id)
     if (base !== undefined) return sharedMessage(base, stored ?? settle({ ...draftOf(base), ...draft }, base.id, list))
     return stored ?? settle(draft, draft.id ?? list.generateId(), list)
   }
 
-  /** A result in a returned array belongs to a call in that array. */
-  #change(matches: (part: ToolPart) => boolean, change: ToolChange, { path }: { readonly path: string }): void {
-    const place = findLastTool(position => this.#messages[position], this.#messages.length, matches)
-    if (place === undefined) {
-      throw new MessageListError('unknown-tool-call', `${path} is about a tool call that no message before it makes. Return the message with the call as well, or leave the result out.`, { path })
+  /** A result in a returned array belongs to a call before it, in what was read or in what both arrays begin with. */
+  #change(matches: (part: ToolPart) => boolean, change: ToolChange, path: string): void {
+    const place = findLastTool(this.#messages, this.#messages.length, matches)
+    const earlier = place === undefined ? findLastTool(this.#all, this.#start, matches) : undefined
+    if (place !== undefined) this.#messages[place.position] = changed(this.#messages[place.position]!, place.index)
+    else if (earlier !== undefined)
+      this.#earlier.set(
+        this.#all[earlier.position]!.id,
+        (this.#all[earlier.position] = changed(this.#all[earlier.position]!, earlier.index)),
+      )
+    else
+      throw new MessageListError(
+        'unknown-tool-call',
+        `${path} is about a tool call that no message before it makes. Return the message with the call as well.`,
+        { path },
+      )
+
+    function changed(message: AgentMessage, index: number): AgentMessage {
+      const parts = [...message.content.parts]
+      parts[index] = changedTool(parts[index] as ToolPart, change, path)
+      return sharedMessage(message, storedMessage({ ...message, content: { ...message.content, parts } }))
     }
-    const message = this.#messages[place.position]!
-    const parts = [...message.content.parts]
-    parts[place.index] = changedTool(parts[place.index] as ToolPart, change, path)
-    this.#messages[place.position] = sharedMessage(message, storedMessage({ ...message, content: { ...message.content, parts } }))
   }
 
-  result(): ReturnedEdits {
-    const ids = new Set(this.#messages.map(message => message.id))
-    if (ids.size < this.#messages.length) {
-      const twice = this.#messages.find((message, index) => this.#messages.findIndex(other => other.id === message.id) < index)!
-      throw new MessageListError('invalid-edit', `The returned array has the message "${twice.id}" twice. Return each message once; a copy needs an id of its own.`)
-    }
-    const edits = [...this.#removals(ids), ...this.#replacements(), ...this.#order(ids), ...this.#insertions()]
-    return Object.freeze({ edits: Object.freeze(edits), systemMessages: Object.freeze(this.#systemMessages) })
+  /** The message that has the id already, among the given ones or elsewhere in the list. */
+  #old(id: string): AgentMessage | undefined {
+    return this.#given.get(id) ?? this.#home.list.find(id)
   }
 
-  #isOld(message: AgentMessage): boolean {
-    return this.#given.has(message.id) || this.#home.list.find(message.id) !== undefined
+  /** Whether the id is that of a message in the ends that both arrays share. */
+  #isOutside(id: string): boolean {
+    return (
+      !this.#given.has(id) && this.#home.list.find(id) !== undefined && this.#all.some(message => message.id === id)
+    )
   }
 
   #removals(ids: ReadonlySet<string>): readonly Edit[] {
@@ -120,8 +165,8 @@ class ReturnReader {
   }
 
   #replacements(): readonly Edit[] {
-    return this.#messages
-      .filter(message => this.#isOld(message) && (this.#given.get(message.id) ?? this.#home.list.find(message.id)) !== message)
+    return [...this.#earlier.values(), ...this.#messages]
+      .filter(message => (this.#old(message.id) ?? message) !== message)
       .map(message => ({ type: 'replace', message }))
   }
 
@@ -133,17 +178,24 @@ class ReturnReader {
 
   #insertions(): readonly Edit[] {
     const edits: Edit[] = []
-    for (const [index, message] of this.#messages.entries()) {
-      if (this.#isOld(message)) continue
-      edits.push({ type: 'insert', message, source: this.#home.source, ...this.#placeOf(index) })
+    let after = this.#leftId
+    for (const message of this.#messages) {
+      if (this.#old(message.id) === undefined) {
+        edits.push({
+          type: 'insert',
+          message,
+          source: this.#home.source,
+          ...(after === undefined ? this.#beginning() : { after }),
+        })
+      }
+      after = message.id
     }
     return edits
   }
 
-  /** After the left neighbour; at the beginning, before the first message that is not new. */
-  #placeOf(index: number): { readonly after?: string; readonly before?: string } {
-    if (index > 0) return { after: this.#messages[index - 1]!.id }
-    const before = this.#messages.find(message => this.#isOld(message))?.id
+  /** Before the first message that stays. */
+  #beginning(): { readonly before?: string } {
+    const before = this.#messages.find(message => this.#old(message.id) !== undefined)?.id ?? this.#rightId
     return before === undefined ? {} : { before }
   }
 }

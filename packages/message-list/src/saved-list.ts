@@ -20,18 +20,31 @@ export interface SavedList {
   readonly systemMessages: readonly SystemMessage[]
 }
 
-const complete = z.looseObject({ id: z.string().min(1), role: z.enum(['user', 'assistant']), createdAt: z.string(), content: z.looseObject({ format: z.literal(2) }) })
+const complete = z.looseObject({
+  id: z.string().min(1),
+  role: z.enum(['user', 'assistant']),
+  createdAt: z.string(),
+  content: z.looseObject({ format: z.literal(2) }),
+})
 const version = z.looseObject({ type: z.literal('message-list'), version: z.number().int().positive() })
 
 const schema = z.object({
   threadId: z.string().optional(),
   resourceId: z.string().optional(),
-  messages: z.array(z.object({ source: z.enum(['input', 'response', 'memory', 'context']), message: z.custom<AgentMessage>(value => typeof value === 'object' && value !== null) })),
+  messages: z.array(
+    z.object({
+      source: z.enum(['input', 'response', 'memory', 'context']),
+      message: z.custom<AgentMessage>(value => typeof value === 'object' && value !== null),
+    }),
+  ),
   systemMessages: z.array(z.custom<SystemMessage>(value => typeof value === 'object' && value !== null)),
 })
 
 /** Writes a snapshot. The messages in it are the stored ones themselves. */
-export function savedList(snapshot: ListSnapshot, home: { readonly threadId: string | undefined; readonly resourceId: string | undefined }): SavedList {
+export function savedList(
+  snapshot: ListSnapshot,
+  home: { readonly threadId: string | undefined; readonly resourceId: string | undefined },
+): SavedList {
   const { threadId, resourceId } = home
   return Object.freeze({
     type: 'message-list',
@@ -39,7 +52,9 @@ export function savedList(snapshot: ListSnapshot, home: { readonly threadId: str
     ...(threadId === undefined ? {} : { threadId }),
     ...(resourceId === undefined ? {} : { resourceId }),
     messages: Object.freeze(
-      snapshot.sequence.segments.flatMap(segment => segment.messages.map((message, index) => Object.freeze({ source: segment.sources[index]!, message }))),
+      snapshot.sequence.segments.flatMap(segment =>
+        segment.messages.map((message, index) => Object.freeze({ source: segment.sources[index]!, message })),
+      ),
     ),
     systemMessages: snapshot.systemMessages,
   })
@@ -58,14 +73,24 @@ export function readSavedList(saved: unknown): ReadList {
   try {
     const head = check(version, value, 'list')
     if (head.version > 1) {
-      throw new MessageListError('unsupported-version', `The saved list has version ${head.version}, and this package reads version 1. Update @lockstep/message-list.`)
+      throw new MessageListError(
+        'unsupported-version',
+        `The saved list has version ${head.version}, and this package reads version 1. Update @lockstep/message-list.`,
+      )
     }
     const { threadId, resourceId, messages, systemMessages } = check(schema, value, 'list')
     const instructions = systemMessages.map((message, index) => systemMessage(message, `list.systemMessages[${index}]`))
-    return { snapshot: new ListSnapshot(sequenceOf(messages), Object.freeze(instructions), undefined), threadId, resourceId }
+    return {
+      snapshot: new ListSnapshot(sequenceOf(messages), Object.freeze(instructions), undefined),
+      threadId,
+      resourceId,
+    }
   } catch (cause) {
     if (!MessageListError.isInstance(cause) || cause.code === 'unsupported-version') throw cause
-    throw new MessageListError('invalid-json', `This is not a saved message list: ${cause.message}`, { ...(cause.path === undefined ? {} : { path: cause.path }), cause })
+    throw new MessageListError('invalid-json', `This is not a saved message list: ${cause.message}`, {
+      ...(cause.path === undefined ? {} : { path: cause.path }),
+      cause,
+    })
   }
 }
 
@@ -77,10 +102,17 @@ function sequenceOf(entries: SavedList['messages']): Sequence {
   const ids = new Set<string>()
   let start = 0
   for (const [index, { source, message }] of entries.entries()) {
-    if (ids.has(message.id)) throw new MessageListError('duplicate-id', `list.messages[${index}] has the id "${message.id}" of a message before it.`, { path: `list.messages[${index}]` })
+    if (ids.has(message.id))
+      throw new MessageListError(
+        'duplicate-id',
+        `list.messages[${index}] has the id "${message.id}" of a message before it.`,
+        { path: `list.messages[${index}]` },
+      )
     ids.add(message.id)
     if (entries[index + 1]?.source === source) continue
-    const messages = entries.slice(start, index + 1).map((entry, offset) => savedMessage(entry.message, `list.messages[${start + offset}].message`))
+    const messages = entries
+      .slice(start, index + 1)
+      .map((entry, offset) => savedMessage(entry.message, `list.messages[${start + offset}].message`))
     sequence = sequence.splice(sequence.length, 0, { messages, source })
     start = index + 1
   }
@@ -97,6 +129,10 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new MessageListError('invalid-json', `The saved list is not JSON (${text.length} characters, beginning ${JSON.stringify(text.slice(0, 40))}). Pass what JSON.stringify(list) wrote, complete.`, { cause })
+    throw new MessageListError(
+      'invalid-json',
+      `The saved list is not JSON (${text.length} characters, beginning ${JSON.stringify(text.slice(0, 40))}). Pass what JSON.stringify(list) wrote, complete.`,
+      { cause },
+    )
   }
 }

@@ -1,26 +1,39 @@
 // The order of the messages: a frozen sequence in segments of bounded size, so that a change copies one segment and a
-// list of segments, however long the conversation is. What is derived from messages is cached by segment.
+// list of segments, however long the conversation is. What is derived from messages is kept with their segment.
 import type { AgentMessage, MessageSource } from './message.ts'
 
 /** Copying this many pointers costs a tenth of a microsecond; a conversation of 20,000 messages has 160 segments. */
 const segmentSize = 128
 
-/** How far a message is looked for around the place where it was last seen, before the whole sequence is searched. */
-const driftLimit = 32
-
 /** A run of neighbouring messages that never changes: an edit puts another segment in its place. */
 export class Segment {
   readonly messages: readonly AgentMessage[]
   readonly sources: readonly MessageSource[]
+  readonly #derived = new Map<string, unknown>()
+  #offsets: Map<string, number> | undefined
 
   constructor(messages: readonly AgentMessage[], sources: readonly MessageSource[]) {
     this.messages = messages
     this.sources = sources
   }
 
-  has(source: MessageSource): boolean {
-    return this.sources.includes(source)
+  /** The place of a message in the segment, or -1. */
+  offsetOf(id: string): number {
+    this.#offsets ??= new Map(this.messages.map((message, offset) => [message.id, offset]))
+    return this.#offsets.get(id) ?? -1
   }
+
+  /** A value that is made of these messages, and made once. */
+  derive<T>(name: string, make: (segment: Segment) => T): T {
+    if (!this.#derived.has(name)) this.#derived.set(name, make(this))
+    return this.#derived.get(name) as T
+  }
+}
+
+/** Messages to put into a sequence, all of one source. */
+export interface Insertion {
+  readonly messages: readonly AgentMessage[]
+  readonly source: MessageSource
 }
 
 /** An immutable sequence of messages with their sources. Every operation returns a new one and shares what it can. */
@@ -29,7 +42,7 @@ export class Sequence {
   readonly length: number
   /** The position of each segment's first message. */
   readonly #starts: readonly number[]
-  /** Where each id was last seen, by any sequence of this family. A hint: it is checked on every use. */
+  /** Where each id was last seen, by any sequence of this family. It is checked on every use; an id not in it is new. */
   readonly #hints: Map<string, number>
 
   constructor(segments: readonly Segment[] = [], hints: Map<string, number> = new Map()) {
@@ -47,52 +60,56 @@ export class Sequence {
 
   at(position: number): AgentMessage | undefined {
     const index = this.#segmentAt(position)
-    return this.segments[index]?.messages[position - (this.#starts[index] ?? 0)]
+    return this.segments[index]?.messages[position - this.#start(index)]
   }
 
   sourceAt(position: number): MessageSource | undefined {
     const index = this.#segmentAt(position)
-    return this.segments[index]?.sources[position - (this.#starts[index] ?? 0)]
+    return this.segments[index]?.sources[position - this.#start(index)]
   }
 
-  /** The position of a message, or -1. Constant for ids never seen and for messages that have not moved far. */
+  /** The position of a message, or -1. Constant for new ids and where nothing moved, else a look into each segment. */
   positionOf(id: string): number {
     const hint = this.#hints.get(id)
     if (hint === undefined) return -1
     if (this.at(hint)?.id === id) return hint
-    for (let drift = 1; drift <= driftLimit; drift++) {
-      if (this.at(hint + drift)?.id === id) return this.#seen(id, hint + drift)
-      if (this.at(hint - drift)?.id === id) return this.#seen(id, hint - drift)
-    }
     for (const [index, segment] of this.segments.entries()) {
-      const offset = segment.messages.findIndex(message => message.id === id)
-      if (offset >= 0) return this.#seen(id, this.#start(index) + offset)
+      const offset = segment.offsetOf(id)
+      if (offset < 0) continue
+      this.#hints.set(id, this.#start(index) + offset)
+      return this.#start(index) + offset
     }
     return -1
   }
 
   /** The position of the first message with one of the sources, or the length. */
-  firstOf(sources: ReadonlySet<MessageSource>): number {
+  firstOf(sources: readonly MessageSource[]): number {
     for (const [index, segment] of this.segments.entries()) {
-      const offset = segment.sources.findIndex(source => sources.has(source))
+      const offset = segment.derive(sources.join(), () => segment.sources.findIndex(source => sources.includes(source)))
       if (offset >= 0) return this.#start(index) + offset
     }
     return this.length
   }
 
-  /** Takes `deleteCount` messages out at a position and puts others in, all with one source. */
-  splice(position: number, deleteCount: number, insert: { readonly messages: readonly AgentMessage[]; readonly source: MessageSource }): Sequence {
-    for (const [offset, message] of insert.messages.entries()) this.#hints.set(message.id, position + offset)
+  /** Takes messages out at a position and puts others in. */
+  splice(position: number, deleteCount: number, { messages, source }: Insertion): Sequence {
+    for (const [offset, message] of messages.entries()) this.#hints.set(message.id, position + offset)
     const end = position + deleteCount
     const first = this.#segmentForWriting(position)
     const last = deleteCount > 0 ? this.#segmentAt(end - 1) : first
-    const head = this.segments[first]
-    const tail = this.segments[last]
+    const [head, tail] = [this.segments[first], this.segments[last]]
     const from = position - this.#start(first)
     const to = end - this.#start(last)
-    const messages = [...(head?.messages.slice(0, from) ?? []), ...insert.messages, ...(tail?.messages.slice(to) ?? [])]
-    const sources = [...(head?.sources.slice(0, from) ?? []), ...insert.messages.map(() => insert.source), ...(tail?.sources.slice(to) ?? [])]
-    return new Sequence([...this.segments.slice(0, first), ...cut(messages, sources), ...this.segments.slice(last + 1)], this.#hints)
+    const between = [...(head?.messages.slice(0, from) ?? []), ...messages, ...(tail?.messages.slice(to) ?? [])]
+    const sources = [
+      ...(head?.sources.slice(0, from) ?? []),
+      ...messages.map(() => source),
+      ...(tail?.sources.slice(to) ?? []),
+    ]
+    return new Sequence(
+      [...this.segments.slice(0, first), ...cut(between, sources), ...this.segments.slice(last + 1)],
+      this.#hints,
+    )
   }
 
   /** Puts another message, another source, or both at a position. */
@@ -101,12 +118,11 @@ export class Sequence {
     const index = this.#segmentAt(position)
     const segment = this.segments[index]!
     const offset = position - this.#start(index)
-    const segments = this.segments.slice()
-    segments[index] = new Segment(
-      segment.messages.with(offset, message),
-      segment.sources[offset] === source ? segment.sources : segment.sources.with(offset, source),
+    const sources = segment.sources[offset] === source ? segment.sources : segment.sources.with(offset, source)
+    return new Sequence(
+      this.segments.with(index, new Segment(segment.messages.with(offset, message), sources)),
+      this.#hints,
     )
-    return new Sequence(segments, this.#hints)
   }
 
   #start(index: number): number {
@@ -125,17 +141,11 @@ export class Sequence {
     const last = this.segments.length - 1
     return last >= 0 && this.segments[last]!.messages.length < segmentSize ? last : last + 1
   }
-
-  #seen(id: string, position: number): number {
-    this.#hints.set(id, position)
-    return position
-  }
 }
 
 function cut(messages: readonly AgentMessage[], sources: readonly MessageSource[]): Segment[] {
   if (messages.length === 0) return []
   const size = Math.ceil(messages.length / Math.ceil(messages.length / segmentSize))
-  if (size === messages.length) return [new Segment(messages, sources)]
   const segments: Segment[] = []
   for (let start = 0; start < messages.length; start += size) {
     segments.push(new Segment(messages.slice(start, start + size), sources.slice(start, start + size)))

@@ -38,7 +38,10 @@ export function splitAtSteering(draft: MessageDraft, path: string): readonly Rea
   const before: MessageDraft = { ...draft, parts: Object.freeze(draft.parts.slice(0, first)) }
   const between: MessageDraft = { id: steering.id, role: 'user', parts: steering.parts }
   const continues = { id: draft.id, after: steering.id }
-  const after = splitAtSteering({ ...rest, metadata: Object.freeze(continuationOf(draft.id)), parts: Object.freeze(draft.parts.slice(first + 1)) }, path)
+  const after = splitAtSteering(
+    { ...rest, metadata: Object.freeze(continuationOf(draft.id)), parts: Object.freeze(draft.parts.slice(first + 1)) },
+    path,
+  )
   return [
     { type: 'message', draft: before, path },
     { type: 'message', draft: between, path },

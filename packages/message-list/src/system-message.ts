@@ -25,7 +25,11 @@ const stored = new WeakSet<SystemMessage>()
 /** Reads one instruction. Throws: `invalid-message` and `unsafe-data`, naming the path. */
 export function systemMessage(input: SystemInput, path: string): SystemMessage {
   if (typeof input === 'object' && stored.has(input)) return input
-  const { content, providerOptions } = check(schema, frozenJson(typeof input === 'string' ? { role: 'system', content: input } : input, path), path)
+  const { content, providerOptions } = check(
+    schema,
+    frozenJson(typeof input === 'string' ? { role: 'system', content: input } : input, path),
+    path,
+  )
   const message: SystemMessage = Object.freeze({
     role: 'system',
     content,

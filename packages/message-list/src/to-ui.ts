@@ -1,6 +1,7 @@
 // Messages as a client sees them: `UIMessage`s of the AI SDK 7.
 import type { UIMessage } from 'ai'
 import { isToolPart, type AgentMessage, type MessagePart } from './message.ts'
+import type { Sequence } from './segments.ts'
 import { continuedBy, ownMetadata } from './steering.ts'
 
 const cache = new WeakMap<AgentMessage, UIMessage>()
@@ -8,31 +9,40 @@ const cache = new WeakMap<AgentMessage, UIMessage>()
 /** Converts messages. A response with messages put in between becomes one message with `steering-message` parts. */
 export function toUI(messages: readonly AgentMessage[]): UIMessage[] {
   const shown: UIMessage[] = []
-  for (let position = 0; position < messages.length; position++) {
-    const message = messages[position]!
-    const group = groupAt(messages, position)
-    if (group.length > 1) position += group.length - 1
-    shown.push(group.length > 1 ? grouped(group) : single(message))
+  let position = 0
+  while (position < messages.length) {
+    const end = endOfGroup(messages, position)
+    shown.push(end === position + 1 ? single(messages[position]!) : grouped(messages.slice(position, end)))
+    position = end
   }
   return Object.freeze(shown) as UIMessage[]
 }
 
-/** A message with what was put in between and what continues it. */
-function groupAt(messages: readonly AgentMessage[], position: number): readonly AgentMessage[] {
-  const group = [messages[position]!]
-  const ids = new Set([group[0]!.id])
-  let end = position + 1
-  while (group[0]!.role === 'assistant') {
+/** Converts all messages of a sequence. Segments in which nothing continues another message are converted once. */
+export function sequenceToUI(sequence: Sequence): UIMessage[] {
+  const pieces = sequence.segments.map(segment =>
+    segment.derive('ui', ({ messages }) =>
+      messages.some(message => continuedBy(message) !== undefined) ? undefined : toUI(messages),
+    ),
+  )
+  if (pieces.includes(undefined)) return toUI(sequence.segments.flatMap(segment => segment.messages))
+  const shown: UIMessage[] = []
+  return Object.freeze(shown.concat(...(pieces as UIMessage[][]))) as UIMessage[]
+}
+
+/** The end of a message with what was put in between and what continues it. */
+function endOfGroup(messages: readonly AgentMessage[], start: number): number {
+  let end = start + 1
+  if (messages[start]!.role !== 'assistant') return end
+  const ids = [messages[start]!.id]
+  for (;;) {
     let next = end
     while (messages[next]?.role === 'user') next++
     const continuation = messages[next]
-    const continued = continuation === undefined || next === end ? undefined : continuedBy(continuation)
-    if (continued === undefined || !ids.has(continued)) break
-    group.push(...messages.slice(end, next + 1))
-    ids.add(continuation!.id)
+    if (continuation === undefined || next === end || !ids.includes(continuedBy(continuation) ?? '')) return end
+    ids.push(continuation.id)
     end = next + 1
   }
-  return group
 }
 
 function single(message: AgentMessage): UIMessage {
@@ -48,10 +58,16 @@ function grouped(group: readonly AgentMessage[]): UIMessage {
   const parts = group.flatMap(message => {
     if (message.role !== 'user') return partsOf(message)
     const said = partsOf(message).filter(part => part.type === 'text' || part.type === 'file')
-    return [Object.freeze({ type: 'steering-message' as const, id: message.id, parts: Object.freeze(said) }) as MessagePart]
+    return [
+      Object.freeze({ type: 'steering-message' as const, id: message.id, parts: Object.freeze(said) }) as MessagePart,
+    ]
   })
   const noted = group.filter(message => message.role !== 'user').map(ownMetadata)
-  return uiMessage(group[0]!, Object.freeze(parts), noted.some(metadata => metadata !== undefined) ? Object.freeze(Object.assign({}, ...noted)) : undefined)
+  return uiMessage(
+    group[0]!,
+    Object.freeze(parts),
+    noted.some(metadata => metadata !== undefined) ? Object.freeze(Object.assign({}, ...noted)) : undefined,
+  )
 }
 
 function uiMessage({ id, role }: AgentMessage, parts: readonly MessagePart[], metadata: unknown): UIMessage {
@@ -65,7 +81,15 @@ function partsOf({ content: { parts } }: AgentMessage): readonly MessagePart[] {
 }
 
 const knownTypes: ReadonlySet<string> = new Set([
-  'text', 'reasoning', 'custom', 'file', 'reasoning-file', 'source-url', 'source-document', 'step-start', 'steering-message',
+  'text',
+  'reasoning',
+  'custom',
+  'file',
+  'reasoning-file',
+  'source-url',
+  'source-document',
+  'step-start',
+  'steering-message',
 ])
 
 function isKnown(part: MessagePart): boolean {

@@ -11,11 +11,18 @@ export function modelOutputOf(part: ToolPart): ModelOutput | undefined {
   if (part.modelOutput !== undefined) return part.modelOutput
   switch (part.state) {
     case 'output-available':
-      return typeof part.output === 'string' ? { type: 'text', value: part.output } : { type: 'json', value: (part.output ?? null) as null }
+      return typeof part.output === 'string'
+        ? { type: 'text', value: part.output }
+        : { type: 'json', value: (part.output ?? null) as null }
     case 'output-error':
-      return part.providerExecuted === true ? { type: 'error-json', value: part.errorText } : { type: 'error-text', value: part.errorText }
+      return part.providerExecuted === true
+        ? { type: 'error-json', value: part.errorText }
+        : { type: 'error-text', value: part.errorText }
     case 'output-denied':
-      return { type: 'execution-denied', ...(part.approval.reason === undefined ? {} : { reason: part.approval.reason }) }
+      return {
+        type: 'execution-denied',
+        ...(part.approval.reason === undefined ? {} : { reason: part.approval.reason }),
+      }
     default:
       return undefined
   }
@@ -39,7 +46,10 @@ function plainChange(output: ModelOutput): ToolChange {
     case 'error-text':
       return { state: 'output-error', errorText: output.value }
     case 'error-json':
-      return { state: 'output-error', errorText: typeof output.value === 'string' ? output.value : JSON.stringify(output.value) }
+      return {
+        state: 'output-error',
+        errorText: typeof output.value === 'string' ? output.value : JSON.stringify(output.value),
+      }
     case 'execution-denied':
       return { state: 'output-denied', ...(output.reason === undefined ? {} : { reason: output.reason }) }
   }
@@ -48,8 +58,12 @@ function plainChange(output: ModelOutput): ToolChange {
 type ContentItem = Extract<ModelOutput, { type: 'content' }>['value'][number]
 
 /** Puts the deprecated kinds of content into the one that replaced them. An id without its provider stays as it is. */
-function modernOutput(output: ModelOutput): ModelOutput {
-  return output.type === 'content' ? { ...output, value: output.value.map(modernItem) } : output
+export function modernOutput(output: ModelOutput): ModelOutput {
+  if (output.type !== 'content') return output
+  const value = output.value.map(modernItem)
+  return value.every((item, index) => item === output.value[index])
+    ? output
+    : Object.freeze({ ...output, value: Object.freeze(value) })
 }
 
 interface MediaItem {
@@ -76,19 +90,27 @@ function modernItem(item: ContentItem | MediaItem): ContentItem {
     case 'file-id':
     case 'image-file-id':
       if (typeof item.fileId === 'string') return item
-      return fileItem({ type: 'reference', reference: item.fileId }, item.type === 'file-id' ? 'application' : 'image', item)
+      return fileItem(
+        { type: 'reference', reference: item.fileId },
+        item.type === 'file-id' ? 'application' : 'image',
+        item,
+      )
     default:
       return item
   }
 }
 
-function fileItem(data: object, mediaType: string, item: { readonly filename?: string; readonly providerOptions?: unknown }): ContentItem {
+function fileItem(
+  data: object,
+  mediaType: string,
+  item: { readonly filename?: string; readonly providerOptions?: unknown },
+): ContentItem {
   const { filename, providerOptions } = item
-  return {
+  return Object.freeze({
     type: 'file',
-    data,
+    data: Object.freeze(data),
     mediaType,
     ...(filename === undefined ? {} : { filename }),
     ...(providerOptions === undefined ? {} : { providerOptions }),
-  } as ContentItem
+  }) as ContentItem
 }

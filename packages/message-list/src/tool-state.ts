@@ -1,9 +1,10 @@
 // What can become of a tool call: its states, their order, and the one rule that a state only advances.
+import type { ProviderMetadata } from 'ai'
 import { MessageListError } from './errors.ts'
 import { shareEqual, type Frozen } from './frozen-json.ts'
 import { toolNameOf, type ToolModelOutput, type ToolPart } from './message.ts'
 import { checkedPart } from './part-schema.ts'
-import type { ProviderMetadata } from 'ai'
+import { modernOutput } from './tool-output.ts'
 
 /** The request that a call be approved, as it is kept with the call. */
 export interface ToolApprovalRequest {
@@ -84,11 +85,26 @@ function partAfter(part: ToolPart, change: ToolChange, path: string): object {
     case 'input-available':
       return { ...bare(part), state: change.state, input: change.input ?? null }
     case 'approval-requested':
-      return { ...bare(part), state: change.state, input: 'input' in change ? change.input : part.input, approval: change.approval }
+      return {
+        ...bare(part),
+        state: change.state,
+        input: 'input' in change ? change.input : part.input,
+        approval: Object.freeze({ ...change.approval }),
+      }
     case 'approval-responded':
-      return { ...bare(part), state: change.state, input: 'input' in change ? change.input : part.input, approval: answered(part, change.approval, path) }
+      return {
+        ...bare(part),
+        state: change.state,
+        input: 'input' in change ? change.input : part.input,
+        approval: answered(part, change.approval, path),
+      }
     case 'output-available':
-      return { ...settled(part, path), ...outcome(change), output: change.output ?? null, ...(change.preliminary ? { preliminary: true } : {}) }
+      return {
+        ...settled(part, path),
+        ...outcome(change),
+        output: change.output ?? null,
+        ...(change.preliminary ? { preliminary: true } : {}),
+      }
     case 'output-error':
       return { ...settled(part, path), ...outcome(change), errorText: change.errorText }
     case 'output-denied':
@@ -98,15 +114,28 @@ function partAfter(part: ToolPart, change: ToolChange, path: string): object {
 
 /** What every state has in common. */
 function bare(part: ToolPart): Record<string, unknown> {
-  const { state: _, approval: _approval, output: _output, errorText: _errorText, ...rest } = part as ToolPart & Record<string, unknown>
-  const { preliminary: _preliminary, modelOutput: _modelOutput, resultProviderMetadata: _metadata, rawInput: _raw, inputEncoding: _encoding, ...kept } = rest
+  const {
+    state: _,
+    approval: _approval,
+    output: _output,
+    errorText: _errorText,
+    ...rest
+  } = part as ToolPart & Record<string, unknown>
+  const {
+    preliminary: _preliminary,
+    modelOutput: _modelOutput,
+    resultProviderMetadata: _metadata,
+    rawInput: _raw,
+    inputEncoding: _encoding,
+    ...kept
+  } = rest
   return kept
 }
 
-function outcome(change: ToolChange & { readonly modelOutput?: unknown; readonly providerMetadata?: unknown }): object {
+function outcome(change: Extract<ToolChange, { state: 'output-available' | 'output-error' }>): object {
   return {
     state: change.state,
-    ...(change.modelOutput === undefined ? {} : { modelOutput: change.modelOutput }),
+    ...(change.modelOutput === undefined ? {} : { modelOutput: modernOutput(change.modelOutput) }),
     ...(change.providerMetadata === undefined ? {} : { resultProviderMetadata: change.providerMetadata }),
   }
 }
@@ -114,21 +143,39 @@ function outcome(change: ToolChange & { readonly modelOutput?: unknown; readonly
 function settled(part: ToolPart, path: string): object {
   if (part.approval !== undefined && part.approval.approved !== true) {
     const why = part.approval.approved === false ? 'was refused' : 'waits for an approval'
-    throw new MessageListError('tool-state', `${describe(part)} ${why} and cannot have a result. Answer the approval first, or set the state "output-denied".`, { path })
+    throw new MessageListError(
+      'tool-state',
+      `${describe(part)} ${why} and cannot have a result. Answer the approval first, or set the state "output-denied".`,
+      { path },
+    )
   }
-  return { ...bare(part), input: part.input ?? null, ...(part.approval === undefined ? {} : { approval: part.approval }) }
+  return {
+    ...bare(part),
+    input: part.input ?? null,
+    ...(part.approval === undefined ? {} : { approval: part.approval }),
+  }
 }
 
 function answered(part: ToolPart, answer: ToolApprovalAnswer, path: string): object {
   if (part.approval?.id !== answer.id) {
-    const asked = part.approval === undefined ? 'never asked for an approval' : `asked for approval "${part.approval.id}"`
-    throw new MessageListError('forged-approval', `${describe(part)} ${asked}, and "${answer.id}" answers another one. Answer with the id of the request.`, { path })
+    const asked =
+      part.approval === undefined ? 'never asked for an approval' : `asked for approval "${part.approval.id}"`
+    throw new MessageListError(
+      'forged-approval',
+      `${describe(part)} ${asked}, and "${answer.id}" answers another one. Answer with the id of the request.`,
+      { path },
+    )
   }
   return Object.freeze({ ...part.approval, ...answer })
 }
 
 function refused(part: ToolPart, reason: string | undefined): object {
-  return Object.freeze({ id: part.toolCallId, ...part.approval, approved: false, ...(reason === undefined ? {} : { reason }) })
+  return Object.freeze({
+    id: part.toolCallId,
+    ...part.approval,
+    approved: false,
+    ...(reason === undefined ? {} : { reason }),
+  })
 }
 
 /**
@@ -142,7 +189,10 @@ export function advancedTool(stored: ToolPart, copy: ToolPart, path: string): To
   if (rankOf(copy) <= rankOf(stored) || copy.state === 'approval-requested') return stored
   if (copy.approval?.approved === true) checkClaim(stored, copy, path)
   const streaming = stored.state === 'input-streaming'
-  const approval = copy.approval === undefined ? stored.approval : Object.freeze({ ...copy.approval, ...withoutAnswer(stored.approval) })
+  const approval =
+    copy.approval === undefined
+      ? stored.approval
+      : Object.freeze({ ...copy.approval, ...withoutAnswer(stored.approval) })
   const part = {
     ...copy,
     ...(streaming ? {} : { input: stored.input }),

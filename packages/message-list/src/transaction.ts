@@ -2,7 +2,7 @@
 import type { Author, Change, Edit, Patch } from './change.ts'
 import { MessageListError } from './errors.ts'
 import type { AgentMessage, MessageSource } from './message.ts'
-import { patchesBetween } from './patches.ts'
+import { differenceOf } from './patches.ts'
 import { restored } from './read-stored.ts'
 import { patched } from './recipe.ts'
 import type { Sequence } from './segments.ts'
@@ -10,7 +10,7 @@ import { ListSnapshot } from './snapshot.ts'
 import type { SystemMessage } from './system-message.ts'
 
 /** Memory stands before what this run has said. */
-const live: ReadonlySet<MessageSource> = new Set(['input', 'response'])
+const live: readonly MessageSource[] = ['input', 'response']
 
 /** A list in the making. Throwing away a transaction throws away its edits. */
 export class Transaction {
@@ -49,9 +49,11 @@ export class Transaction {
     if (before === message && sourceBefore === sourceAfter) return
     const sourced = (value: MessageSource): object => (sourceBefore === sourceAfter ? {} : { source: value })
     this.sequence = this.sequence.set(position, message, sourceAfter)
+    const { patches, inverse } = differenceOf(before, message)
+    const { id } = message
     this.#record(
-      { type: 'patch', id: message.id, patches: patchesBetween(before, message), ...sourced(sourceAfter) },
-      { type: 'patch', id: message.id, patches: patchesBetween(message, before), ...sourced(sourceBefore) },
+      { type: 'patch', id, patches, ...sourced(sourceAfter) },
+      { type: 'patch', id, patches: inverse, ...sourced(sourceBefore) },
     )
   }
 
@@ -66,12 +68,20 @@ export class Transaction {
 
   order(ids: readonly string[]): void {
     const positions = ids.map(id => this.#positionOf(id))
-    if (new Set(ids).size < ids.length) throw new MessageListError('invalid-edit', `The order names a message twice: ${ids.join(', ')}. Name each one once.`)
+    if (new Set(ids).size < ids.length)
+      throw new MessageListError(
+        'invalid-edit',
+        `The order names a message twice: ${ids.join(', ')}. Name each one once.`,
+      )
     const places = positions.toSorted((a, b) => a - b)
     if (places.every((place, index) => place === positions[index])) return
     const before = places.map(place => this.sequence.at(place)!.id)
-    const held = positions.map(position => ({ message: this.sequence.at(position)!, source: this.sequence.sourceAt(position)! }))
-    for (const [index, place] of places.entries()) this.sequence = this.sequence.set(place, held[index]!.message, held[index]!.source)
+    const held = positions.map(position => ({
+      message: this.sequence.at(position)!,
+      source: this.sequence.sourceAt(position)!,
+    }))
+    for (const [index, place] of places.entries())
+      this.sequence = this.sequence.set(place, held[index]!.message, held[index]!.source)
     this.#record({ type: 'order', ids: Object.freeze([...ids]) }, { type: 'order', ids: Object.freeze(before) })
   }
 
@@ -123,7 +133,10 @@ export class Transaction {
     let place = this.#placeOf(position, position)
     for (const message of messages) {
       if (this.sequence.positionOf(message.id) >= 0) {
-        throw new MessageListError('duplicate-id', `The list has a message "${message.id}" already. To change it, use replace() or update(); a new message needs another id.`)
+        throw new MessageListError(
+          'duplicate-id',
+          `The list has a message "${message.id}" already. To change it, use replace() or update(); a new message needs another id.`,
+        )
       }
       this.#record({ type: 'insert', message, source, ...place }, { type: 'remove', id: message.id })
       place = { after: message.id }
@@ -147,7 +160,10 @@ export class Transaction {
   #positionOf(id: string): number {
     const position = this.sequence.positionOf(id)
     if (position >= 0) return position
-    throw new MessageListError('unknown-message', `The list has no message "${id}". It was removed, or its id is misspelt.`)
+    throw new MessageListError(
+      'unknown-message',
+      `The list has no message "${id}". It was removed, or its id is misspelt.`,
+    )
   }
 
   #record(edit: Edit, inverse: Edit): void {

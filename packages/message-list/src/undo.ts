@@ -7,9 +7,11 @@ export function checkUndo(log: ChangeLog | undefined, change: Change): void {
   const takenBack = new Set<number>()
   for (const later of changesAfter(log, change).toReversed()) {
     if (takenBack.has(later.sequence)) continue
-    if (later.undoes === change.sequence) throw conflict(change, later, 'took it back already. Take that one back to have it again')
+    if (later.undoes === change.sequence)
+      throw conflict(change, later, 'took it back already. Take that one back to have it again')
     if (later.undoes !== undefined && later.undoes > change.sequence) takenBack.add(later.undoes)
-    else if (overlap(change, later)) throw conflict(change, later, 'is about the same messages. Take that one back first')
+    else if (overlap(change, later))
+      throw conflict(change, later, 'is about the same messages. Take that one back first')
   }
 }
 
@@ -17,7 +19,10 @@ function changesAfter(log: ChangeLog | undefined, change: Change): readonly Chan
   let entry = log
   while (entry !== undefined && entry.change !== change) entry = entry.previous
   if (entry !== undefined) return changesOf(log, entry)
-  throw new MessageListError('unknown-change', `Change ${change.sequence} is not in the history of this list: it belongs to another list, or the list was restored to before it.`)
+  throw new MessageListError(
+    'unknown-change',
+    `Change ${change.sequence} is not in the history of this list: it belongs to another list, or the list was restored to before it.`,
+  )
 }
 
 function overlap(one: Change, other: Change): boolean {
@@ -27,5 +32,8 @@ function overlap(one: Change, other: Change): boolean {
 }
 
 function conflict(change: Change, later: Change, why: string): MessageListError {
-  return new MessageListError('undo-conflict', `Change ${change.sequence} cannot be taken back, because change ${later.sequence} by "${later.author.id}" ${why}.`)
+  return new MessageListError(
+    'undo-conflict',
+    `Change ${change.sequence} cannot be taken back, because change ${later.sequence} by "${later.author.id}" ${why}.`,
+  )
 }

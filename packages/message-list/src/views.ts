@@ -1,16 +1,18 @@
 // What is read from a list: each part of it in each format. Everything is frozen, and cached with its snapshot.
 import type { LanguageModel, ModelMessage, UIMessage } from 'ai'
-import { convertMessages, convertOpenMessage, convertSequence } from './convert.ts'
+import { convertMessages, convertOpenMessage, convertSequence, joined } from './convert.ts'
 import type { Conversion, Target } from './convert-step.ts'
 import { isToolPart, type AgentMessage, type MessageSource } from './message.ts'
-import { applyOverlay, type Overlay } from './overlay.ts'
+import { applyOverlay, overlaidSequence, type Overlay } from './overlay.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
 import type { ListSnapshot } from './snapshot.ts'
 import type { SystemMessage } from './system-message.ts'
-import { toUI } from './to-ui.ts'
+import { sequenceToUI, toUI } from './to-ui.ts'
 
 /** The prompt of a `LanguageModelV4`. */
-export type LanguageModelPrompt = Parameters<Extract<LanguageModel, { specificationVersion: 'v4' }>['doStream']>[0]['prompt']
+export type LanguageModelPrompt = Parameters<
+  Extract<LanguageModel, { specificationVersion: 'v4' }>['doStream']
+>[0]['prompt']
 
 /** How a prompt is built. */
 export interface PromptOptions {
@@ -22,21 +24,22 @@ export interface PromptOptions {
   readonly onRepair?: (repair: PromptRepair) => void
 }
 
-/** What can be told about repairs when there is nothing else to choose. */
+/** How model messages are made. */
 export type ModelOptions = Pick<PromptOptions, 'onRepair'>
 
 /** The messages of one source, or all of them, in every format. */
 export interface View {
   /** As they are stored. */
   db(): readonly AgentMessage[]
-  /** As the AI SDK's clients show them. Frozen, typed as the SDK wants it. */
+  /** As the AI SDK's clients show them. Frozen, and typed as the SDK wants it. */
   ui(): UIMessage[]
-  /** As the AI SDK's functions take them. Frozen, typed as the SDK wants it. */
+  /** As the AI SDK's functions take them. Frozen, and typed as the SDK wants it. */
   model(options?: ModelOptions): ModelMessage[]
   /** As a model takes them: instructions first. The array is the caller's, its elements are shared and frozen. */
   prompt(options?: PromptOptions): LanguageModelPrompt
   /** The same as `model`. */
   core(options?: ModelOptions): ModelMessage[]
+  /** The same under the names that other frameworks use. */
   readonly aiV5: {
     ui(): UIMessage[]
     model(options?: ModelOptions): ModelMessage[]
@@ -83,14 +86,15 @@ class SnapshotView implements View {
   }
 
   ui(): UIMessage[] {
-    return this.#derive('ui', () => toUI(this.db()))
+    return this.#derive('ui', () =>
+      this.#source === undefined ? sequenceToUI(this.#read().sequence) : toUI(this.db()),
+    )
   }
 
   model({ onRepair }: ModelOptions = {}): ModelMessage[] {
     const { messages, repairs } = this.#derive('model', () => {
-      const last = this.db().at(-1)
-      const conversion = last !== undefined && waitsForTheSdk(last) ? this.#withOpenEnd(last) : this.#convert('model')
-      return { ...conversion, messages: Object.freeze(conversion.messages) }
+      const { messages: made, repairs: told } = joined(this.#withOpenEnd() ?? this.#convert('model'))
+      return { messages: Object.freeze(made), repairs: told }
     })
     if (onRepair !== undefined) repairs.forEach(onRepair)
     return messages as unknown as ModelMessage[]
@@ -101,25 +105,46 @@ class SnapshotView implements View {
   }
 
   prompt({ overlay, systemMessages, onRepair }: PromptOptions = {}): LanguageModelPrompt {
-    const conversion = overlay === undefined ? this.#derive('prompt', () => this.#convert('prompt')) : convertMessages(applyOverlay(this.db(), overlay), 'prompt')
-    const { messages, repairs } = conversion
+    const pieces =
+      overlay === undefined ? this.#derive('prompt', () => this.#convert('prompt')) : this.#convertUnder(overlay)
     const prompt: unknown[] = [...(systemMessages ?? this.#read().systemMessages)]
-    if (messages[0]?.role === 'assistant') {
+    if (pieces.find(piece => piece.messages.length > 0)?.messages[0]?.role === 'assistant') {
       prompt.push(opening)
-      onRepair?.(repair('starts-with-assistant', this.db()[0]?.id ?? '', { reason: 'A user message with a single "." was put first, because many models refuse a conversation that begins with the assistant.' }))
+      onRepair?.(
+        repair('starts-with-assistant', this.#firstSpeaker(overlay), {
+          reason:
+            'A user message "." was put first, because many models refuse a conversation that begins with the assistant.',
+        }),
+      )
     }
-    if (onRepair !== undefined) repairs.forEach(onRepair)
-    return prompt.concat(messages) as LanguageModelPrompt
+    if (onRepair !== undefined) for (const { repairs } of pieces) repairs.forEach(onRepair)
+    return prompt.concat(...pieces.map(piece => piece.messages)) as LanguageModelPrompt
   }
 
-  #convert(target: Target): Conversion {
-    return this.#source === undefined ? convertSequence(this.#read().sequence, target) : convertMessages(this.db(), target)
+  #firstSpeaker(overlay: Overlay | undefined): string {
+    const messages = overlay === undefined ? this.db() : applyOverlay(this.db(), overlay)
+    return messages.find(message => message.role === 'assistant')!.id
   }
 
-  #withOpenEnd(last: AgentMessage): Conversion {
-    const before = convertMessages(this.db().slice(0, -1), 'model')
-    const open = convertOpenMessage(last)
-    return { messages: [...before.messages, ...open.messages], repairs: [...before.repairs, ...open.repairs] }
+  #convert(target: Target): readonly Conversion[] {
+    return this.#source === undefined
+      ? convertSequence(this.#read().sequence, target)
+      : [convertMessages(this.db(), target)]
+  }
+
+  #convertUnder(overlay: Overlay): readonly Conversion[] {
+    const sequence = this.#source === undefined ? overlaidSequence(this.#read().sequence, overlay) : undefined
+    return sequence === undefined
+      ? [convertMessages(applyOverlay(this.db(), overlay), 'prompt')]
+      : convertSequence(sequence, 'prompt')
+  }
+
+  /** The AI SDK runs approved calls when it is given them without a result, at the end of the conversation. */
+  #withOpenEnd(): readonly Conversion[] | undefined {
+    const last = this.db().at(-1)
+    return last !== undefined && waitsForTheSdk(last)
+      ? [convertMessages(this.db().slice(0, -1), 'model'), convertOpenMessage(last)]
+      : undefined
   }
 
   #derive<T>(name: string, make: () => T): T {
@@ -129,7 +154,12 @@ class SnapshotView implements View {
 
 const opening = Object.freeze({ role: 'user', content: Object.freeze([Object.freeze({ type: 'text', text: '.' })]) })
 
-/** Whether a message ends in calls that were approved and have not run: the AI SDK runs them when it is called. */
 function waitsForTheSdk(message: AgentMessage): boolean {
-  return message.content.parts.some(part => isToolPart(part) && part.state === 'approval-responded' && part.approval.approved && part.providerExecuted !== true)
+  return message.content.parts.some(
+    part =>
+      isToolPart(part) &&
+      part.state === 'approval-responded' &&
+      part.approval.approved &&
+      part.providerExecuted !== true,
+  )
 }
