@@ -42,6 +42,8 @@ export class SharedReading<T, TReturn> {
   }
 
   async #drain(): Promise<TReturn> {
+    // Views may still be taken in the same breath as the promise.
+    await undefined
     while (await this.#advance());
     if (this.#ended && 'value' in this.#ended) return this.#ended.value
     throw (this.#ended as { readonly error: unknown }).error

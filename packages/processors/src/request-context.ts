@@ -8,10 +8,10 @@
  * context.get('tier') // 'free' | 'pro' | undefined
  */
 export class RequestContext<TValues extends object = Record<string, unknown>> {
-  readonly #values: Map<keyof TValues, unknown>
+  readonly #values: Map<PropertyKey, unknown>
 
   constructor(values: Partial<TValues> = {}) {
-    this.#values = new Map(Object.entries(values) as [keyof TValues, unknown][])
+    this.#values = new Map(Object.entries(values))
   }
 
   get<K extends keyof TValues>(key: K): TValues[K] | undefined {
@@ -31,7 +31,7 @@ export class RequestContext<TValues extends object = Record<string, unknown>> {
     return this.#values.delete(key)
   }
 
-  entries(): IterableIterator<[keyof TValues, unknown]> {
+  entries(): IterableIterator<[PropertyKey, unknown]> {
     return this.#values.entries()
   }
 
