@@ -3,10 +3,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { testCount } from './.ci/test-count.ts'
 
 const root = import.meta.dirname
 const built = process.env['LOCKSTEP_BUILT'] === '1'
-const conditions = built ? [] : ['@lockstep/source']
+const conditions = [...(built ? [] : ['@lockstep/source']), 'node', 'import', 'default']
 const suites = ['packages', 'examples'].flatMap(folder =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder))
@@ -17,10 +18,11 @@ const suites = ['packages', 'examples'].flatMap(folder =>
 
 export default defineConfig({
   test: {
+    reporters: ['default', testCount],
     projects: [...suites, { name: 'repository', dir: '.ci' }].map(({ name, dir }) => ({
       root: join(root, dir),
-      resolve: { conditions: [...conditions, 'node', 'import', 'default'] },
-      ssr: { resolve: { conditions: [...conditions, 'node', 'import', 'default'] } },
+      resolve: { conditions },
+      ssr: { resolve: { conditions } },
       test: { name, include: ['test/**/*.test.ts'], environment: 'node', testTimeout: 20_000 },
     })),
   },

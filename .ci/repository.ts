@@ -1,0 +1,48 @@
+// The repository as data for its own tests: its root, its files and its packages.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dirname, '..')
+
+export interface Manifest {
+  readonly name: string
+  readonly private?: boolean
+  readonly license?: string
+  readonly type?: string
+  readonly description?: string
+  readonly sideEffects?: boolean
+  readonly engines?: Readonly<Record<string, string>>
+  readonly files?: readonly string[]
+  readonly exports?: Readonly<Record<string, unknown>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+/** The text of a file, by its path from the root. */
+export const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** The manifest of a package, by the name of its folder. */
+export const manifestOf = (name: string): Manifest => JSON.parse(read(`packages/${name}/package.json`)) as Manifest
+
+/** The folders of `packages/` that are packages. */
+export const packageNames: readonly string[] = readdirSync(join(root, 'packages')).filter(name =>
+  existsSync(join(root, 'packages', name, 'package.json')),
+)
+
+// The patterns of .gitignore are bare names or `*.ending`: enough for us, and right in a checkout without git as well.
+const ignored = read('.gitignore')
+  .split('\n')
+  .filter(Boolean)
+  .map(pattern => pattern.replace(/\/$/, ''))
+const isIgnored = (name: string): boolean =>
+  name === '.git' || ignored.some(entry => (entry.startsWith('*') ? name.endsWith(entry.slice(1)) : name === entry))
+
+/** Every file that belongs to the repository, as paths from the root with `/`, those below `folder` where one is given. */
+export const repositoryFiles = (folder = ''): readonly string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(entry => !isIgnored(entry.name))
+    .flatMap(entry => {
+      const path = folder ? `${folder}/${entry.name}` : entry.name
+      return entry.isDirectory() ? repositoryFiles(path) : [path]
+    })
