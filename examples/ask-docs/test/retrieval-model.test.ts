@@ -181,7 +181,7 @@ describe('one call of the retrieval model', () => {
       'stream-start',
       'response-metadata',
       'text-start',
-      ...Array.from({ length: 11 }, () => 'text-delta'),
+      ...Array.from({ length: 12 }, () => 'text-delta'),
       'text-end',
       'finish',
     ])

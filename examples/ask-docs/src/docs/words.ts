@@ -4,7 +4,7 @@ import { stemmer } from 'stemmer'
 const stopWords = new Set(
   `a about after all also am an and any are as at be because been before being but by can could did do does doing each for
    from get gets getting give gives had has have having he help her here him his how i if in into is it its itself just kind
-   know let like make makes many may me mean means might more most much must my myself need no not number of off on once one only or
+   know let like long make makes many may me mean means might more most much must my myself need no not number of off on once one only or
    other our out over own please shall she should show so some such tell than that the their them then there these they this
    those through to too us use used uses using very want was way we were what when where which while who whom whose why will
    with within without work works would you your explain describe happen happens possible exactly actually really thing things`.split(

@@ -4,8 +4,6 @@ import type { Turn } from './prompt-turn.ts'
 import { chooseQuotes, wordsNotIn, type Source } from './quotes.ts'
 import type { TopicWord } from './topic.ts'
 
-const asksToCite = /\bcit(e|es|ed|ing|ations?)\b/i
-
 /**
  * Answers a turn. Citations are given only when a system message says "cite" in so many words: the model knows no other way to
  * be asked, which is how a guard that wants citations gets to retry it.
@@ -17,7 +15,7 @@ export function answerFrom(turn: Turn, topic: readonly TopicWord[]): string {
   const missing = wordsNotIn(topic, sources)
   const quotes = saysEnough(topic, missing, sources) ? chooseQuotes(sources, topic) : []
   if (quotes.length === 0) return nothingFound(turn, missing.length > 0 ? missing : topic.map(({ word }) => word))
-  const cites = asksToCite.test(turn.instructions)
+  const cites = isAskedToCite(turn)
   const paragraphs = quotes.map(({ reference, text }) =>
     cites ? `${text}${text.includes('\n') ? '\n' : ' '}[${reference}]` : text,
   )
@@ -40,14 +38,18 @@ function headingOnly(source: Source): Source {
   return { ...source, quotables: [] }
 }
 
-function nothingFound({ searches, sections, documents }: Turn, missing: readonly string[]): string {
-  const near = [...new Set([...sections, ...searches.flat()].map(({ reference }) => reference))].map(
-    name => `- ${name}`,
-  )
+function nothingFound(turn: Turn, missing: readonly string[]): string {
+  const { searches, sections, documents } = turn
+  const references = [...new Set([...sections, ...searches.flat()].map(({ reference }) => reference))]
+  const near = references.map(reference => (isAskedToCite(turn) ? `- [${reference}]` : `- ${reference}`))
   const listedNear = documents.map(({ path, title }) => `- ${path}${title === '' ? '' : ` (${title})`}`)
   const nearest = (near.length > 0 ? near : listedNear).slice(0, 5)
   const plainly = `I found nothing about ${listed(missing)} in the documents.`
   return nearest.length === 0 ? plainly : `${plainly} The nearest are:\n\n${nearest.join('\n')}`
+}
+
+function isAskedToCite({ instructions }: Turn): boolean {
+  return /\bcit(e|es|ed|ing|ations?)\b/i.test(instructions)
 }
 
 function listed(words: readonly string[]): string {

@@ -44,7 +44,7 @@ function rank(sources: readonly Source[], topic: readonly TopicWord[]): readonly
     ),
   )
   const weights = topic.map(word =>
-    rarity(
+    worth(
       word,
       candidates.map(({ terms }) => terms),
     ),
@@ -62,9 +62,9 @@ function rank(sources: readonly Source[], topic: readonly TopicWord[]): readonly
 }
 
 /** A word that every sentence says decides nothing; one that few say decides much. */
-function rarity(word: TopicWord, texts: readonly ReadonlySet<string>[]): number {
+function worth(word: TopicWord, texts: readonly ReadonlySet<string>[]): number {
   const count = texts.filter(terms => says(terms, word) > 0).length
-  return Math.log(1 + texts.length / (1 + count))
+  return word.weight * Math.log(1 + texts.length / (1 + count))
 }
 
 /** How surely a text says a word: fully by its own stem, less by a word of like meaning. */

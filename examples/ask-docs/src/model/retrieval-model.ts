@@ -101,7 +101,7 @@ function* partsOf(
     if (part.type === 'text') {
       const id = `text-${index}`
       yield { type: 'text-start', id }
-      for (const delta of part.text.match(/\s*\S+\s*?/g) ?? []) yield { type: 'text-delta', id, delta }
+      for (const delta of part.text.match(/\s*\S{1,8}|\s+$/g) ?? []) yield { type: 'text-delta', id, delta }
       yield { type: 'text-end', id }
     } else if (part.type === 'tool-call') {
       const id = part.toolCallId

@@ -1,5 +1,6 @@
 // The rules of the retrieval model: which tools to call next, or the answer. They see the prompt and the offered tools, nothing else.
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider'
+import { termSetOf } from '../docs/words.ts'
 import { answerFrom } from './answer.ts'
 import { readTurn, type Turn } from './prompt-turn.ts'
 import { inOtherWords, topicOf, type TopicWord } from './topic.ts'
@@ -45,7 +46,7 @@ function nextCalls(offered: Offered, turn: Turn, topic: readonly TopicWord[]): r
     const queries = [wordsOfTopic(topic), ...(again === undefined ? [] : [again])].map(query => call(search, { query }))
     return again === undefined && list !== undefined ? [...queries, call(list, {})] : queries
   }
-  const best = bestHits(turn)
+  const best = bestHits(turn, topic)
   if (read !== undefined && !wasCalled(read) && best.length > 0) return best.map(reference => call(read, { reference }))
   if (list !== undefined && !wasCalled(list) && best.length === 0) return [call(list, {})]
   return []
@@ -62,7 +63,7 @@ function call({ name }: LanguageModelV4FunctionTool, input: ToolInput['input']):
 
 function inputFor(tool: Offered, turn: Turn, topic: readonly TopicWord[]): ToolInput['input'] {
   if (taking(tool, 'query') !== undefined) return { query: wordsOfTopic(topic) || turn.question || 'documents' }
-  if (taking(tool, 'reference') !== undefined) return { reference: bestHits(turn)[0] ?? wordsOfTopic(topic) }
+  if (taking(tool, 'reference') !== undefined) return { reference: bestHits(turn, topic)[0] ?? wordsOfTopic(topic) }
   return {}
 }
 
@@ -70,16 +71,20 @@ function wordsOfTopic(topic: readonly TopicWord[]): string {
   return topic.map(({ word }) => word).join(' ')
 }
 
-/** Joins the searches by rank; the first search counts most. */
-function bestHits({ searches }: Turn): readonly string[] {
+/** Joins the searches by rank; the first search counts most. A hit that says no word of the topic is a near miss and left out. */
+function bestHits({ searches }: Turn, topic: readonly TopicWord[]): readonly string[] {
   const scores = new Map<string, number>()
-  searches.forEach((hits, search) =>
-    hits.forEach(({ reference }, rank) =>
-      scores.set(reference, (scores.get(reference) ?? 0) + 1 / ((search + 1) * (rank + 2))),
-    ),
-  )
-  return [...scores]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, sectionsToRead)
-    .map(([reference]) => reference)
+  for (const [search, hits] of searches.entries()) {
+    const fitting = hits.filter(hit => saysSome(topic, `${hit.reference} ${hit.heading} ${hit.snippet}`))
+    for (const [rank, { reference }] of fitting.entries()) {
+      scores.set(reference, (scores.get(reference) ?? 0) + 1 / ((search + 1) * (rank + 2)))
+    }
+  }
+  const best = [...scores].sort(([, a], [, b]) => b - a)
+  return best.slice(0, sectionsToRead).map(([reference]) => reference)
+}
+
+function saysSome(topic: readonly TopicWord[], text: string): boolean {
+  const said = termSetOf(text)
+  return topic.some(({ terms }) => terms.some(term => said.has(term)))
 }

@@ -7,6 +7,8 @@ export type TopicWord = {
   readonly word: string
   /** The terms that stand for it in a text, best first: its stem, then those of words that mean much the same. */
   readonly terms: readonly string[]
+  /** A word of the question itself counts more than one of an earlier question. */
+  readonly weight: number
 }
 
 const opensWithAnd = /^\s*(and|but|so|also|then|or|what about|how about)\b/i
@@ -38,7 +40,12 @@ export function topicOf({
   question,
   earlierQuestions,
 }: Pick<Turn, 'question' | 'earlierQuestions'>): readonly TopicWord[] {
-  return questionWords(question, earlierQuestions).map(word => ({ word, terms: termsFor(word) }))
+  const own = keyWordsOf(question)
+  return questionWords(question, earlierQuestions).map(word => ({
+    word,
+    terms: termsFor(word),
+    weight: own.includes(word) ? 1 : 0.4,
+  }))
 }
 
 /** Says the topic in other words, for a second search; nothing when there are no others. */

@@ -1,5 +1,5 @@
 // Vetoes a step: an answer that cites nothing of what was read is not accepted, and the model learns why.
-import type { OutputProcessor } from '@lockstep/processors'
+import type { Processor } from '@lockstep/processors'
 import { readReferences } from '../read-references.ts'
 
 /**
@@ -7,7 +7,7 @@ import { readReferences } from '../read-references.ts'
  * the agent's `maxProcessorRetries` allows; after that the answer is withheld. An answer for which nothing was read has
  * nothing to cite and passes.
  */
-export function citationGuard(): OutputProcessor {
+export function citationGuard(): Processor<'citation-guard'> {
   return {
     id: 'citation-guard',
     processOutputStep({ toolCalls, text, steps, abort }) {
@@ -15,13 +15,10 @@ export function citationGuard(): OutputProcessor {
       const [first] = references
       if (toolCalls.length > 0 || first === undefined || references.some(reference => text.includes(`[${reference}]`)))
         return
-      abort(
-        `Cite the sections that you quote: after each quote write its reference in square brackets, such as [${first}].`,
-        {
-          retry: true,
-          metadata: { references },
-        },
-      )
+      abort(`Cite your sources: name a section that you read, as in [${first}].`, {
+        retry: true,
+        metadata: { references },
+      })
     },
   }
 }

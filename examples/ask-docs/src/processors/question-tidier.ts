@@ -1,10 +1,10 @@
 // Edits the input: a question typed in haste becomes a clean sentence before anybody else sees it.
-import type { InputProcessor } from '@lockstep/processors'
+import type { Processor } from '@lockstep/processors'
 
 const asks = /^(who|what|when|where|which|why|how|can|could|do|does|is|are|may|should)\b/i
 
 /** Trims the user's text, closes up white space and repeated marks, and ends a question with a question mark. */
-export function questionTidier(): InputProcessor {
+export function questionTidier(): Processor<'question-tidier'> {
   return {
     id: 'question-tidier',
     processInput: ({ messages }) =>
