@@ -18,7 +18,7 @@ export interface Patch {
 
 /** One thing to do to a list. Messages are addressed by id, so an edit means the same wherever the message has moved to. */
 export type Edit =
-  /** Puts a new message next to another; without a neighbour, where its source has its place. */
+  /** Puts a new message after one, or else before one; without a neighbour, where its source has its place. */
   | {
       readonly type: 'insert'
       readonly message: AgentMessage

@@ -14,8 +14,8 @@ export interface StepContext {
   readonly role: 'user' | 'assistant'
   /** Whether the model of this message reasons in items that its calls refer to. */
   readonly reasonsInItems: boolean
-  /** Whether approved calls stay unanswered, so that the AI SDK runs them. */
-  readonly keepsApproved: boolean
+  /** Whether calls that wait for an approval, or for running after one, stay open: the AI SDK goes on with them. */
+  readonly isOpenEnd: boolean
 }
 
 /** A message in either target's form. The two differ in a few parts only; the caller knows which one it asked for. */
@@ -148,19 +148,19 @@ class StepConverter {
     const { toolCallId, providerExecuted } = part
     const toolName = toolNameOf(part)
     const executed = providerExecuted === undefined ? {} : { providerExecuted }
+    const callMetadata = this.#callMetadata(part)
     this.#say({
       type: 'tool-call',
       toolCallId,
       toolName,
       input: inputOf(part),
       ...executed,
-      ...options(this.#callMetadata(part)),
+      ...options(callMetadata),
     })
     this.#approval(part, executed)
     const output = this.#outputOf(part)
     if (output === undefined) return
-    const metadata =
-      ('resultProviderMetadata' in part ? part.resultProviderMetadata : undefined) ?? part.callProviderMetadata
+    const metadata = ('resultProviderMetadata' in part ? part.resultProviderMetadata : undefined) ?? callMetadata
     const result = Object.freeze({
       type: 'tool-result',
       toolCallId,
@@ -198,7 +198,9 @@ class StepConverter {
     const { approval, toolCallId } = part
     if (approval === undefined) return
     const { id: approvalId, requestReason, isAutomatic, signature } = approval
-    if (this.#context.target === 'model') {
+    const isAnswered = approval.approved !== undefined
+    // A request that nobody answered is over when the conversation went on: the call is answered with an error.
+    if (this.#context.target === 'model' && (isAnswered || this.#context.isOpenEnd || part.providerExecuted === true)) {
       this.#say({
         type: 'tool-approval-request',
         approvalId,
@@ -209,7 +211,7 @@ class StepConverter {
         ...('inputSchemaInput' in approval ? { inputSchemaInput: approval.inputSchemaInput } : {}),
       })
     }
-    if (approval.approved === undefined) return
+    if (!isAnswered) return
     const { approved, reason } = approval
     // A provider that runs a tool wants the answer itself; others see only what came of it.
     if (this.#context.target === 'prompt' && part.providerExecuted !== true) return
@@ -233,7 +235,7 @@ class StepConverter {
     const { approval } = part
     if (approval?.approved === false)
       return { type: 'execution-denied', ...(approval.reason === undefined ? {} : { reason: approval.reason }) }
-    if (approval?.approved === true && this.#context.keepsApproved) return undefined
+    if (approval !== undefined && this.#context.isOpenEnd) return undefined
     this.repair(
       'unanswered-call',
       'The call was answered with an error, because models refuse a call without a result.',

@@ -43,9 +43,9 @@ export function convertMessages(messages: readonly AgentMessage[], target: Targe
   return joined(messages.map(message => convertMessage(message, target)))
 }
 
-/** Converts the last message for the AI SDK, which runs approved calls that have no result yet. */
+/** Converts the last message for the AI SDK, which goes on with calls that were asked about and have no result yet. */
 export function convertOpenMessage(message: AgentMessage): Conversion {
-  return converted(message, { ...contextOf(message, 'model'), keepsApproved: true }, undefined)
+  return converted(message, { ...contextOf(message, 'model'), isOpenEnd: true }, undefined)
 }
 
 /** Puts conversions together. */
@@ -72,7 +72,7 @@ function convertMessage(message: AgentMessage, target: Target): Conversion {
 type MessageContext = Omit<StepContext, 'reasonsInItems'>
 
 function contextOf(message: AgentMessage, target: Target): MessageContext {
-  return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', keepsApproved: false }
+  return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', isOpenEnd: false }
 }
 
 function converted(

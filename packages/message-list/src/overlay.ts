@@ -18,6 +18,8 @@ type Placement = Extract<OverlayEdit, { type: 'insert' | 'order' }>
 interface Layers {
   readonly replaced: Map<string, AgentMessage>
   readonly placed: Placement[]
+  /** Where in `placed` a message was put in. */
+  readonly added: Map<string, number>
   readonly hidden: Set<string>
 }
 
@@ -37,6 +39,7 @@ export function overlayOf(edits: readonly Edit[], previous: Overlay = empty): Ov
   const next: Layers = {
     replaced: new Map(layers.replaced),
     placed: [...layers.placed],
+    added: new Map(layers.added),
     hidden: new Set(layers.hidden),
   }
   for (const edit of edits) lay(next, edit)
@@ -51,7 +54,7 @@ export function overlayOf(edits: readonly Edit[], previous: Overlay = empty): Ov
 function layersOf(overlay: Overlay): Layers {
   let layers = layersOfOverlay.get(overlay)
   if (layers === undefined) {
-    layers = { replaced: new Map(), placed: [], hidden: new Set() }
+    layers = { replaced: new Map(), placed: [], added: new Map(), hidden: new Set() }
     for (const edit of overlay.edits) lay(layers, edit)
     layersOfOverlay.set(overlay, layers)
   }
@@ -61,14 +64,14 @@ function layersOf(overlay: Overlay): Layers {
 function lay(layers: Layers, edit: Edit): void {
   switch (edit.type) {
     case 'insert':
-      if (layers.hidden.has(edit.message.id)) replace(layers, edit.message)
-      else if (!replaceAdded(layers, edit.message)) layers.placed.push(Object.freeze(edit))
-      return
+      return insert(layers, edit)
     case 'replace':
-      if (!replaceAdded(layers, edit.message)) replace(layers, edit.message)
-      return
+      return put(layers, edit.message)
     case 'remove':
-      return hide(layers, edit.id)
+      // An addition that is hidden keeps its place: others may have been put next to it.
+      layers.hidden.add(edit.id)
+      layers.replaced.delete(edit.id)
+      return
     case 'order':
       return order(layers, edit)
     default:
@@ -79,39 +82,19 @@ function lay(layers: Layers, edit: Edit): void {
   }
 }
 
-function replace(layers: Layers, message: AgentMessage): void {
-  layers.replaced.set(message.id, message)
-  layers.hidden.delete(message.id)
+/** A message that comes back stands where it stood. */
+function insert(layers: Layers, edit: Extract<OverlayEdit, { type: 'insert' }>): void {
+  const { id } = edit.message
+  if (layers.hidden.has(id) || layers.added.has(id)) return put(layers, edit.message)
+  layers.added.set(id, layers.placed.length)
+  layers.placed.push(Object.freeze(edit))
 }
 
-function addedAt(layers: Layers, id: string): number {
-  return layers.placed.findIndex(placement => placement.type === 'insert' && placement.message.id === id)
-}
-
-function replaceAdded(layers: Layers, message: AgentMessage): boolean {
-  const index = addedAt(layers, message.id)
-  const placement = layers.placed[index]
-  if (placement?.type !== 'insert') return false
-  layers.placed[index] = Object.freeze({ ...placement, message })
-  return true
-}
-
-/** What stood next to an addition that goes away stands where that one stood. */
-function hide(layers: Layers, id: string): void {
-  const index = addedAt(layers, id)
-  const gone = layers.placed[index]
-  if (gone?.type !== 'insert') {
-    layers.hidden.add(id)
-    layers.replaced.delete(id)
-    return
-  }
-  layers.placed.splice(index, 1)
-  const { type: _, message: _message, source: _source, ...place } = gone
-  for (const [position, placement] of layers.placed.entries()) {
-    if (placement.type !== 'insert' || (placement.after !== id && placement.before !== id)) continue
-    const { type, message, source } = placement
-    layers.placed[position] = Object.freeze({ type, message, source, ...place })
-  }
+function put({ replaced, placed, added, hidden }: Layers, message: AgentMessage): void {
+  hidden.delete(message.id)
+  const place = added.get(message.id)
+  if (place === undefined) replaced.set(message.id, message)
+  else placed[place] = Object.freeze({ ...(placed[place] as Extract<OverlayEdit, { type: 'insert' }>), message })
 }
 
 /** A later order of the same messages, or of more, is all that counts. */
@@ -119,7 +102,7 @@ function order(layers: Layers, edit: Extract<OverlayEdit, { type: 'order' }>): v
   const earlier = layers.placed.at(-1)
   const names = new Set(edit.ids)
   if (earlier?.type === 'order' && earlier.ids.every(id => names.has(id))) layers.placed.pop()
-  layers.placed.push(Object.freeze(edit))
+  layers.placed.push(Object.freeze({ type: 'order', ids: Object.freeze([...edit.ids]) }))
 }
 
 /**
@@ -133,14 +116,17 @@ export function applyOverlay(messages: readonly AgentMessage[], overlay: Overlay
   const { replaced, placed, hidden } = layersOf(overlay)
   let result = [...messages]
   if (replaced.size > 0) result = result.map(message => replaced.get(message.id) ?? message)
+  let last = -1
   for (const placement of placed) {
-    if (placement.type === 'order') result = ordered(result, placement.ids)
-    else
-      result.splice(
-        placeOf(placement, id => result.findIndex(message => message.id === id), result.length),
-        0,
-        placement.message,
-      )
+    if (placement.type === 'order') {
+      result = ordered(result, placement.ids)
+      continue
+    }
+    // A run of additions stands one after the other: the last place is where the next one is looked for first.
+    const positionOf = (id: string): number =>
+      result[last]?.id === id ? last : result.findIndex(message => message.id === id)
+    last = placeOf(placement, positionOf, result.length)
+    result.splice(last, 0, placement.message)
   }
   return Object.freeze(hidden.size === 0 ? result : result.filter(message => !hidden.has(message.id)))
 }

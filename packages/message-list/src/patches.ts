@@ -19,7 +19,15 @@ interface DraftDifference {
 export function differenceOf(before: object, after: object): Difference {
   const difference: DraftDifference = { patches: [], inverse: [] }
   compare([before, after], [], difference)
-  return difference
+  return { patches: frozen(difference.patches), inverse: frozen(difference.inverse) }
+}
+
+function frozen(patches: readonly Patch[]): readonly Patch[] {
+  for (const patch of patches) {
+    Object.freeze(patch.path)
+    Object.freeze(patch)
+  }
+  return Object.freeze(patches)
 }
 
 function compare([before, after]: readonly [unknown, unknown], path: Path, difference: DraftDifference): void {

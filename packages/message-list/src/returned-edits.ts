@@ -161,41 +161,33 @@ class ReturnReader {
   }
 
   #removals(ids: ReadonlySet<string>): readonly Edit[] {
-    return [...this.#given.keys()].filter(id => !ids.has(id)).map(id => ({ type: 'remove', id }))
+    return [...this.#given.keys()].filter(id => !ids.has(id)).map(id => Object.freeze({ type: 'remove', id }))
   }
 
   #replacements(): readonly Edit[] {
     return [...this.#earlier.values(), ...this.#messages]
       .filter(message => (this.#old(message.id) ?? message) !== message)
-      .map(message => ({ type: 'replace', message }))
+      .map(message => Object.freeze({ type: 'replace', message }))
   }
 
   #order(ids: ReadonlySet<string>): readonly Edit[] {
     const before = [...this.#given.keys()].filter(id => ids.has(id))
     const after = this.#messages.filter(message => this.#given.has(message.id)).map(message => message.id)
-    return before.every((id, index) => id === after[index]) ? [] : [{ type: 'order', ids: after }]
+    return before.every((id, index) => id === after[index])
+      ? []
+      : [Object.freeze({ type: 'order', ids: Object.freeze(after) })]
   }
 
   #insertions(): readonly Edit[] {
     const edits: Edit[] = []
-    let after = this.#leftId
-    for (const message of this.#messages) {
+    let before = this.#rightId
+    for (const [index, message] of [...this.#messages.entries()].toReversed()) {
       if (this.#old(message.id) === undefined) {
-        edits.push({
-          type: 'insert',
-          message,
-          source: this.#home.source,
-          ...(after === undefined ? this.#beginning() : { after }),
-        })
-      }
-      after = message.id
+        const after = this.#messages[index - 1]?.id ?? this.#leftId
+        const place = { ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) }
+        edits.push(Object.freeze({ type: 'insert', message, source: this.#home.source, ...place }))
+      } else before = message.id
     }
-    return edits
-  }
-
-  /** Before the first message that stays. */
-  #beginning(): { readonly before?: string } {
-    const before = this.#messages.find(message => this.#old(message.id) !== undefined)?.id ?? this.#rightId
-    return before === undefined ? {} : { before }
+    return edits.reverse()
   }
 }

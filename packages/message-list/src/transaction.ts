@@ -126,7 +126,10 @@ export class Transaction {
   #insertAt(edit: Extract<Edit, { type: 'insert' }>): void {
     const { message, source, before, after } = edit
     if (before === undefined && after === undefined) return this.add([message], source)
-    this.#insert([message], source, after === undefined ? this.#positionOf(before!) : this.#positionOf(after) + 1)
+    const left = after === undefined ? -1 : this.sequence.positionOf(after)
+    const right = before === undefined ? -1 : this.sequence.positionOf(before)
+    const position = left >= 0 ? left + 1 : right
+    this.#insert([message], source, position >= 0 ? position : this.#positionOf(after ?? before!))
   }
 
   #insert(messages: readonly AgentMessage[], source: MessageSource, position: number): void {

@@ -139,10 +139,10 @@ class SnapshotView implements View {
       : convertSequence(sequence, 'prompt')
   }
 
-  /** The AI SDK runs approved calls when it is given them without a result, at the end of the conversation. */
+  /** At the end of the conversation, the AI SDK goes on with calls that were asked about and have no result yet. */
   #withOpenEnd(): readonly Conversion[] | undefined {
     const last = this.db().at(-1)
-    return last !== undefined && waitsForTheSdk(last)
+    return last !== undefined && isOpen(last)
       ? [convertMessages(this.db().slice(0, -1), 'model'), convertOpenMessage(last)]
       : undefined
   }
@@ -154,12 +154,8 @@ class SnapshotView implements View {
 
 const opening = Object.freeze({ role: 'user', content: Object.freeze([Object.freeze({ type: 'text', text: '.' })]) })
 
-function waitsForTheSdk(message: AgentMessage): boolean {
-  return message.content.parts.some(
-    part =>
-      isToolPart(part) &&
-      part.state === 'approval-responded' &&
-      part.approval.approved &&
-      part.providerExecuted !== true,
-  )
+const openStates: ReadonlySet<string> = new Set(['approval-requested', 'approval-responded'])
+
+function isOpen(message: AgentMessage): boolean {
+  return message.content.parts.some(part => isToolPart(part) && openStates.has(part.state))
 }
