@@ -107,10 +107,12 @@ function effectText(effect: LedgerEvent['effect']): string {
     case 'changed':
       return `changed ${effect.what.join(', ')}`
     case 'chunks':
-      return (['changed', 'dropped', 'added'] as const)
-        .filter(kind => effect[kind] > 0)
-        .map(kind => `${kind} ${effect[kind]} ${effect[kind] === 1 ? 'chunk' : 'chunks'}`)
-        .join(', ')
+      return [
+        ...(effect.text === 'same' ? [] : [`${effect.text} text`]),
+        ...(['changed', 'dropped', 'added'] as const)
+          .filter(kind => effect[kind] > 0)
+          .map(kind => `${kind} ${effect[kind]} ${effect[kind] === 1 ? 'chunk' : 'chunks'}`),
+      ].join(', ')
     case 'tripwire':
       return `${effect.retry ? 'asked for a retry' : 'refused'}: ${JSON.stringify(effect.reason)}`
     case 'decided':

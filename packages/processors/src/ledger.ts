@@ -5,7 +5,14 @@ import type { HookName } from './processor.ts'
 export type ProcessorEffect =
   /** `what` names settings of the step, `messages`, `systemMessages`, `prompt`, `response`, `input`, `output`. */
   | { readonly type: 'changed'; readonly what: readonly string[] }
-  | { readonly type: 'chunks'; readonly changed: number; readonly dropped: number; readonly added: number }
+  /** `text` says what became of the text as a whole; the counts are of all other chunks. */
+  | {
+      readonly type: 'chunks'
+      readonly text: 'same' | 'regrouped' | 'changed'
+      readonly changed: number
+      readonly dropped: number
+      readonly added: number
+    }
   | { readonly type: 'tripwire'; readonly reason: string; readonly retry: boolean }
   | { readonly type: 'decided'; readonly decision: 'deny' | 'output' | 'retry' }
   | { readonly type: 'skipped'; readonly error: unknown }

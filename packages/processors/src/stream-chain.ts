@@ -1,11 +1,12 @@
 // The chunks of one attempt on their way through the output processors: one pass, no promise that is not needed.
-import { isDataChunk, type Chunk } from './chunk.ts'
+import { isDataChunk, type Chunk, type ChunkNamed } from './chunk.ts'
 import type { ProcessorContext, StepPosition } from './context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { ProcessorPlan } from './plan.ts'
 import type { FlushArgs, ProcessOutputStreamReturn } from './process-output-stream.ts'
 import type { Processor } from './processor.ts'
+import { TextComparison } from './text-comparison.ts'
 
 /** What left the chain for one chunk that entered it. */
 export type ChainOutput = Chunk | readonly Chunk[] | undefined
@@ -97,6 +98,7 @@ class Link {
   readonly #base: ProcessorContext
   readonly #streamParts: Chunk[] = []
   readonly #streams: boolean
+  readonly #texts = new Map<string, TextComparison>()
   #dropped = 0
   #changed = 0
   #added = 0
@@ -126,25 +128,61 @@ class Link {
   flush(reason: FlushArgs['reason'], blockId: string | undefined): MaybePromise<ProcessOutputStreamReturn> {
     const call = new HookCall(this.#scope, this.#processor, { hook: 'flush', position: this.#position })
     const args = { ...call.context(), reason, blockId, runId: this.#scope.host.runId }
-    return call.run<ProcessOutputStreamReturn>(() => this.#processor.flush!(args), undefined)
+    const result = call.run<ProcessOutputStreamReturn>(() => this.#processor.flush!(args), undefined)
+    if (isPromiseLike(result)) return result.then(held => this.#flushed(held))
+    return this.#flushed(result as ProcessOutputStreamReturn)
   }
 
   close(): void {
-    if (this.#dropped + this.#changed + this.#added === 0) return
-    this.#call.note({ type: 'chunks', changed: this.#changed, dropped: this.#dropped, added: this.#added })
+    const verdicts = new Set([...this.#texts.values()].map(comparison => comparison.verdict))
+    const text = verdicts.has('changed') ? 'changed' : verdicts.has('regrouped') ? 'regrouped' : 'same'
+    if (text === 'same' && this.#dropped + this.#changed + this.#added === 0) return
+    this.#call.note({ type: 'chunks', text, changed: this.#changed, dropped: this.#dropped, added: this.#added })
+  }
+
+  #flushed(held: ProcessOutputStreamReturn): ProcessOutputStreamReturn {
+    for (const chunk of chunksOf(held)) this.#enterText(undefined, chunk)
+    return held
   }
 
   #counted(part: Chunk, result: ProcessOutputStreamReturn): ProcessOutputStreamReturn {
-    if (result === part) return result
-    if (result === undefined || result === null) this.#dropped++
-    else if (!Array.isArray(result)) this.#changed++
-    else if (result.length === 0) this.#dropped++
-    else this.#added += result.length - 1
-    for (const chunk of Array.isArray(result) ? (result as readonly Chunk[]) : result ? [result as Chunk] : [])
+    if (result === part) {
+      if (this.#texts.size > 0) this.#enterText(part, part)
+      return result
+    }
+    const chunks = chunksOf(result)
+    for (const chunk of chunks)
       if (typeof chunk !== 'object' || chunk === null || typeof chunk.type !== 'string')
-        throw this.#call.misused('invalid-return', `returned ${JSON.stringify(chunk)} from processOutputStream. Return chunks, null to drop the one that came, or the part itself.`)
+        throw this.#call.misused(
+          'invalid-return',
+          `returned ${JSON.stringify(chunk)} from processOutputStream. Return chunks, null to drop the one that came, or the part itself.`,
+        )
+    if (isText(part)) {
+      this.#enterText(part, chunks[0])
+      for (const chunk of chunks.slice(1)) this.#enterText(undefined, chunk)
+    } else if (chunks.length === 0) this.#dropped++
+    else if (!chunks.includes(part)) this.#changed++
+    else this.#added += chunks.length - 1
     return result
   }
+
+  /** Text is compared by block, since a processor may hold it and give it back later, cut elsewhere. */
+  #enterText(before: Chunk | undefined, after: Chunk | undefined): void {
+    const id = isText(before) ? before.payload.id : isText(after) ? after.payload.id : undefined
+    if (id === undefined) return
+    let comparison = this.#texts.get(id)
+    if (!comparison) this.#texts.set(id, (comparison = new TextComparison()))
+    comparison.enter(isText(before) ? before.payload.text : '', isText(after) ? after.payload.text : '')
+  }
+}
+
+function isText(chunk: Chunk | undefined): chunk is ChunkNamed<'text-delta' | 'reasoning-delta'> {
+  return chunk?.type === 'text-delta' || chunk?.type === 'reasoning-delta'
+}
+
+function chunksOf(result: ProcessOutputStreamReturn): readonly Chunk[] {
+  if (result === undefined || result === null) return []
+  return Array.isArray(result) ? (result as readonly Chunk[]) : [result as Chunk]
 }
 
 /** The arguments of one call. The two getters read the list only when somebody asks. */
