@@ -1,5 +1,6 @@
 // One step of a message as a model sees it: what the assistant said, and what its tools answered.
 import { dataOfUrl } from './file-url.ts'
+import { frozen } from './frozen-json.ts'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from './message.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
 import { modelOutputOf } from './tool-output.ts'
@@ -95,7 +96,7 @@ class StepConverter {
       case 'reasoning-file':
         return this.#file(part)
       case 'custom':
-        return this.#say({ type: 'custom', kind: part.kind, ...options(part.providerMetadata) })
+        return this.#say({ type: 'custom', kind: part.kind, providerOptions: part.providerMetadata })
       case 'source-url':
       case 'source-document':
       case 'step-start':
@@ -119,7 +120,7 @@ class StepConverter {
   }
 
   #say(part: object): void {
-    this.#content.push(Object.freeze(part))
+    this.#content.push(frozen(part))
   }
 
   #text(part: Extract<MessagePart, { type: 'text' | 'reasoning' }>): void {
@@ -129,7 +130,7 @@ class StepConverter {
         partType: part.type,
       })
     if (part.type === 'reasoning') this.#hasReasoning = true
-    this.#say({ type: part.type, text: part.text, ...options(part.providerMetadata) })
+    this.#say({ type: part.type, text: part.text, providerOptions: part.providerMetadata })
   }
 
   #file(part: Extract<MessagePart, { type: 'file' | 'reasoning-file' }>): void {
@@ -141,32 +142,31 @@ class StepConverter {
         { partType: part.type },
       )
     const filename = 'filename' in part && part.filename !== undefined ? { filename: part.filename } : {}
-    this.#say({ type: part.type, ...address, ...filename, ...options(part.providerMetadata) })
+    this.#say({ type: part.type, ...address, ...filename, providerOptions: part.providerMetadata })
   }
 
   #tool(part: ToolPart): void {
     const { toolCallId, providerExecuted } = part
     const toolName = toolNameOf(part)
-    const executed = providerExecuted === undefined ? {} : { providerExecuted }
     const callMetadata = this.#callMetadata(part)
     this.#say({
       type: 'tool-call',
       toolCallId,
       toolName,
       input: inputOf(part),
-      ...executed,
-      ...options(callMetadata),
+      providerExecuted,
+      providerOptions: callMetadata,
     })
-    this.#approval(part, executed)
+    this.#approval(part)
     const output = this.#outputOf(part)
     if (output === undefined) return
     const metadata = ('resultProviderMetadata' in part ? part.resultProviderMetadata : undefined) ?? callMetadata
-    const result = Object.freeze({
+    const result = frozen({
       type: 'tool-result',
       toolCallId,
       toolName,
       output: this.#shown(output, part),
-      ...options(metadata),
+      providerOptions: metadata,
     })
     if (providerExecuted === true) this.#content.push(result)
     else this.#answers.push(result)
@@ -194,7 +194,7 @@ class StepConverter {
     return Object.freeze(Object.fromEntries(kept))
   }
 
-  #approval(part: ToolPart, executed: object): void {
+  #approval(part: ToolPart): void {
     const { approval, toolCallId } = part
     if (approval === undefined) return
     const { id: approvalId, requestReason, isAutomatic, signature } = approval
@@ -205,24 +205,24 @@ class StepConverter {
         type: 'tool-approval-request',
         approvalId,
         toolCallId,
-        ...(requestReason === undefined ? {} : { reason: requestReason }),
-        ...(isAutomatic === undefined ? {} : { isAutomatic }),
-        ...(signature === undefined ? {} : { signature }),
-        ...('inputSchemaInput' in approval ? { inputSchemaInput: approval.inputSchemaInput } : {}),
+        reason: requestReason,
+        isAutomatic,
+        signature,
+        inputSchemaInput: approval.inputSchemaInput,
       })
     }
     if (!isAnswered) return
     const { approved, reason } = approval
     // A provider that runs a tool wants the answer itself; others see only what came of it.
     if (this.#context.target === 'prompt' && part.providerExecuted !== true) return
-    const forModel = this.#context.target === 'model' ? executed : {}
+    const providerExecuted = this.#context.target === 'model' ? part.providerExecuted : undefined
     this.#answers.push(
-      Object.freeze({
+      frozen({
         type: 'tool-approval-response',
         approvalId,
         approved,
-        ...(reason === undefined ? {} : { reason }),
-        ...forModel,
+        reason,
+        providerExecuted,
       }),
     )
   }
@@ -233,8 +233,7 @@ class StepConverter {
     const output = modelOutputOf(part)
     if (output !== undefined || executed) return output
     const { approval } = part
-    if (approval?.approved === false)
-      return { type: 'execution-denied', ...(approval.reason === undefined ? {} : { reason: approval.reason }) }
+    if (approval?.approved === false) return frozen({ type: 'execution-denied', reason: approval.reason })
     if (approval !== undefined && this.#context.isOpenEnd) return undefined
     this.repair(
       'unanswered-call',
@@ -267,10 +266,6 @@ function inputOf(part: ToolPart): unknown {
 }
 
 const emptyInput = Object.freeze({})
-
-function options(metadata: unknown): object {
-  return metadata === undefined ? {} : { providerOptions: metadata }
-}
 
 /** The provider under which metadata names an item, such as OpenAI's `fc_…` and `rs_…`. */
 export function itemProvider(metadata: {

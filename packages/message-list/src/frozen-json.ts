@@ -5,6 +5,13 @@ import { MessageListError } from './errors.ts'
 /** `T` as it is stored: readonly to the leaves. Values that can be any JSON keep the SDK's own recursive type. */
 export type Frozen<T> = [JSONValue] extends [T] ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T
 
+/** Freezes an object, without the fields that have no value: JSON does not know them. */
+export function frozen<const T extends object>(fields: T): T {
+  const present: Partial<T> = {}
+  for (const key in fields) if (fields[key] !== undefined) present[key] = fields[key]
+  return Object.freeze(present) as T
+}
+
 /** Deeper nesting than any conversation has; what is deeper would overflow the stack of whoever reads it. */
 const maxDepth = 200
 

@@ -1,6 +1,6 @@
 // How what came in meets what is there: the rules of `add`, applied reading by reading within one transaction.
 import { MessageListError } from './errors.ts'
-import { shareEqual } from './frozen-json.ts'
+import { frozen, shareEqual } from './frozen-json.ts'
 import type { Edit } from './change.ts'
 import {
   isStored,
@@ -92,13 +92,7 @@ export class Merger {
     const divider: MessagePart = Object.freeze({ type: 'step-start' })
     const parts = [...last.content.parts, divider, ...reading.draft.parts]
     const { providerMetadata = last.content.providerMetadata } = reading.draft
-    this.#transaction.replace(
-      settle(
-        { ...draftOf(last), parts, ...(providerMetadata === undefined ? {} : { providerMetadata }) },
-        last.id,
-        this.#home,
-      ),
-    )
+    this.#transaction.replace(settle({ ...draftOf(last), parts, providerMetadata }, last.id, this.#home))
   }
 
   #update(existing: AgentMessage, reading: MessageReading): void {
@@ -147,7 +141,7 @@ export class Merger {
         { path },
       )
     }
-    const approval = { id: approvalId, approved, ...(reason === undefined ? {} : { reason }) }
+    const approval = frozen({ id: approvalId, approved, reason })
     changeTool(this.#transaction, found, part => changedTool(part, { state: 'approval-responded', approval }, path))
   }
 

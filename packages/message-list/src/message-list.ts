@@ -83,8 +83,8 @@ export class MessageList {
     return new MessageList({
       ...options,
       snapshot,
-      ...(threadId === undefined ? {} : { threadId }),
-      ...(resourceId === undefined ? {} : { resourceId }),
+      threadId,
+      resourceId,
     })
   }
 

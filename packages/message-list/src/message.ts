@@ -9,7 +9,7 @@ import type {
   UIMessagePart,
   UITools,
 } from 'ai'
-import type { Frozen } from './frozen-json.ts'
+import { frozen, type Frozen } from './frozen-json.ts'
 
 /**
  * Why a message is in the list: `memory` was remembered from earlier runs, `input` is what the caller said now,
@@ -66,21 +66,16 @@ const stored = new WeakSet<AgentMessage>()
 export function storedMessage(message: AgentMessage): AgentMessage {
   const { id, role, createdAt, threadId, resourceId, content } = message
   const { parts, metadata, providerMetadata } = content
-  const frozen: AgentMessage = Object.freeze({
+  const settled: AgentMessage = frozen({
     id,
     role,
     createdAt,
-    ...(threadId === undefined ? {} : { threadId }),
-    ...(resourceId === undefined ? {} : { resourceId }),
-    content: Object.freeze({
-      format: 2 as const,
-      parts: Object.freeze(parts),
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(providerMetadata === undefined ? {} : { providerMetadata }),
-    }),
+    threadId,
+    resourceId,
+    content: frozen({ format: 2, parts: Object.freeze(parts), metadata, providerMetadata }),
   })
-  stored.add(frozen)
-  return frozen
+  stored.add(settled)
+  return settled
 }
 
 /** Tells whether a value is a message that this package made: valid and frozen, so it is taken as it is. */

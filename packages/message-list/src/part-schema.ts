@@ -96,6 +96,7 @@ const byState: Readonly<Record<string, z.ZodType>> = {
 }
 
 const toolState = z.looseObject({ state: z.enum(Object.keys(byState) as [string, ...string[]]) })
+const staticName = z.looseObject({ type: z.string().min('tool-'.length + 1, 'the tool has no name') })
 const dynamicName = z.looseObject({ toolName: z.string().min(1) })
 
 /** Checks a frozen part and returns it with its type. Throws: `invalid-message`, naming the path. */
@@ -103,6 +104,7 @@ export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
   const { type } = check(unknownPart, part, path)
   if (type.startsWith('tool-') || type === 'dynamic-tool') {
     if (type === 'dynamic-tool') check(dynamicName, part, path)
+    else check(staticName, part, path)
     check(byState[check(toolState, part, path).state]!, part, path)
   } else {
     check(known[type] ?? (type.startsWith('data-') ? data : unknownPart), part, path)

@@ -1,7 +1,7 @@
 // Model messages on their way in. They have no ids, and spread one response over several messages: those that belong
 // together become one message here, and a tool's result goes to its call.
 import type { ProviderMetadata } from 'ai'
-import type { Frozen } from './frozen-json.ts'
+import { frozen, type Frozen } from './frozen-json.ts'
 import { fileAddress } from './file-url.ts'
 import type { MessagePart, MessageSource, ToolPart } from './message.ts'
 import { isToolPart } from './message.ts'
@@ -72,12 +72,12 @@ export class ModelMessageReader {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
-    const draft: MessageDraft = {
+    const draft = frozen<MessageDraft>({
       ...open.envelope,
       role: 'assistant',
       parts: open.parts,
-      ...(open.options === undefined ? {} : { providerMetadata: open.options }),
-    }
+      providerMetadata: open.options,
+    })
     this.#readings.push({ type: 'message', draft, path: open.path, ...(open.isStep ? { isStep: true } : {}) })
   }
 
@@ -85,12 +85,12 @@ export class ModelMessageReader {
     this.#finish()
     const parts = content.map((part, index) => userPart(modelPart('user', part, `${path}.content[${index}]`)))
     const { providerOptions } = message
-    const draft: MessageDraft = {
+    const draft = frozen<MessageDraft>({
       ...envelopeOf(message),
       role: 'user',
       parts,
-      ...(providerOptions === undefined ? {} : { providerMetadata: providerOptions }),
-    }
+      providerMetadata: providerOptions,
+    })
     this.#readings.push({ type: 'message', draft, path })
   }
 
@@ -122,7 +122,7 @@ export class ModelMessageReader {
       this.#change(part.toolCallId, resultOf(part, true), path)
     } else if (part.type === 'tool-approval-request') {
       const { type: _, approvalId, toolCallId, reason, ...rest } = part
-      const approval = { id: approvalId, ...(reason === undefined ? {} : { requestReason: reason }), ...rest }
+      const approval = frozen({ id: approvalId, requestReason: reason, ...rest })
       this.#change(toolCallId, { state: 'approval-requested', approval }, path)
     } else {
       open.parts.push(assistantPart(part))
@@ -137,14 +137,7 @@ export class ModelMessageReader {
         const isLast = index === content.length - 1
         this.#change(part.toolCallId, resultOf(isLast ? withOptions(part, message.providerOptions) : part, false), at)
       } else {
-        this.#answer(
-          {
-            id: part.approvalId,
-            approved: part.approved,
-            ...(part.reason === undefined ? {} : { reason: part.reason }),
-          },
-          at,
-        )
+        this.#answer(frozen({ id: part.approvalId, approved: part.approved, reason: part.reason }), at)
       }
     }
   }
@@ -175,7 +168,7 @@ export class ModelMessageReader {
 }
 
 function envelopeOf({ id, createdAt }: CopiedModelMessage): Pick<MessageDraft, 'id' | 'createdAt'> {
-  return { ...(id === undefined ? {} : { id }), ...(createdAt === undefined ? {} : { createdAt }) }
+  return { id, createdAt }
 }
 
 function userPart(part: UserModelPart): MessagePart {
@@ -193,7 +186,7 @@ function assistantPart(
     case 'reasoning-file':
       return filePart(part)
     case 'custom':
-      return stored({ type: 'custom', kind: part.kind, ...metadata(part) })
+      return stored({ type: 'custom', kind: part.kind, providerMetadata: part.providerOptions })
     case 'tool-call': {
       const { toolCallId, toolName, input, providerExecuted, providerOptions } = part
       return stored({
@@ -201,8 +194,8 @@ function assistantPart(
         toolCallId,
         state: 'input-available',
         input: input ?? {},
-        ...(providerExecuted === undefined ? {} : { providerExecuted }),
-        ...(providerOptions === undefined ? {} : { callProviderMetadata: providerOptions }),
+        providerExecuted,
+        callProviderMetadata: providerOptions,
       })
     }
   }
@@ -213,7 +206,7 @@ function textPart(part: {
   readonly text: string
   readonly providerOptions?: unknown
 }): MessagePart {
-  return stored({ type: part.type, text: part.text, ...metadata(part) })
+  return stored({ type: part.type, text: part.text, providerMetadata: part.providerOptions })
 }
 
 function filePart(part: {
@@ -228,18 +221,14 @@ function filePart(part: {
     type,
     mediaType,
     ...fileAddress(data, mediaType),
-    ...(filename === undefined ? {} : { filename }),
-    ...metadata(part),
+    filename,
+    providerMetadata: part.providerOptions,
   })
-}
-
-function metadata(part: { readonly providerOptions?: unknown }): object {
-  return part.providerOptions === undefined ? {} : { providerMetadata: part.providerOptions }
 }
 
 /** What a part is made of was checked and frozen on the way in. */
 function stored(part: object): MessagePart {
-  return Object.freeze(part) as MessagePart
+  return frozen(part) as MessagePart
 }
 
 function resultOf(part: ToolResultModelPart, providerExecuted: boolean): ToolChange {

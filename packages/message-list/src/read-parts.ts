@@ -1,139 +1,131 @@
 // Parts on their way in. Modern parts pass; parts of the AI SDK 4 and of Mastra become modern ones here.
-import { dataUrl, fileAddress } from './file-url.ts'
-import { MessageListError } from './errors.ts'
+import { fileAddress } from './file-url.ts'
 import { frozenJson } from './frozen-json.ts'
 import type { MessagePart } from './message.ts'
 import { checkedPart } from './part-schema.ts'
 
 type Given = { readonly [key: string]: unknown }
 
-/** Reads the parts of a message from frozen JSON. Parts that need no change are returned as they are, and so is the array. */
+/** Reads the parts of a message from frozen JSON. Parts that need no change stay as they are, and so does the array. */
 export function readParts(parts: readonly unknown[], path: string): readonly MessagePart[] {
   const read: MessagePart[] = []
   let same = true
   for (const [index, part] of parts.entries()) {
     const at = `${path}[${index}]`
-    const legacy = legacyParts(part as Given, at)
-    if (legacy === undefined) {
+    const modern = modernParts(part as Given)
+    if (modern === undefined) {
       read.push(checkedPart(part, at))
     } else {
       same = false
-      for (const modern of legacy) read.push(checkedPart(frozenJson(modern, at), at))
+      for (const one of modern) read.push(checkedPart(frozenJson(one, at), at))
     }
   }
   return same ? (parts as readonly MessagePart[]) : read
 }
 
+/**
+ * The parts of a message that has none, from the fields that older messages had in their place. A text comes after
+ * the results that it is about, as the next step.
+ */
+export function legacyParts(message: Given): readonly Given[] {
+  const { content, reasoning } = message
+  const parts: Given[] = []
+  if (typeof reasoning === 'string') parts.push({ type: 'reasoning', text: reasoning })
+  const invocations = listOf(message['toolInvocations'])
+  for (const [index, invocation] of invocations.entries()) {
+    if (index > 0 && invocation['step'] !== invocations[index - 1]!['step']) parts.push({ type: 'step-start' })
+    parts.push(toolPart({}, invocation))
+  }
+  const attachments = listOf(message['experimental_attachments'])
+  const isText = typeof content === 'string' && (content !== '' || parts.length + attachments.length === 0)
+  if (isText && invocations.length > 0) parts.push({ type: 'step-start' })
+  if (isText) parts.push({ type: 'text', text: content })
+  return [...parts, ...attachments.map(attachmentPart)]
+}
+
+function listOf(value: unknown): readonly Given[] {
+  return Array.isArray(value) ? (value as readonly Given[]) : []
+}
+
 /** The modern parts that an older part stands for; undefined when it is modern, or unknown. */
-function legacyParts(part: Given, path: string): readonly Given[] | undefined {
-  if (typeof part !== 'object' || part === null) return undefined
+function modernParts(part: Given): readonly Given[] | undefined {
+  if (!isGiven(part)) return undefined
   switch (part['type']) {
     case 'thinking':
-      return [withMetadata({ type: 'reasoning', text: part['thinking'] ?? part['text'] ?? '' }, signed(part))]
+      return [reasoningPart(part['thinking'] ?? part['text'], part['providerMetadata'] ?? signatureOf(part))]
     case 'reasoning':
-      return legacyReasoning(part)
+      return part['text'] === undefined ? reasoningParts(part) : undefined
     case 'tool-invocation':
-      return isGiven(part['toolInvocation']) ? [legacyTool(part, part['toolInvocation'], path)] : undefined
+      return isGiven(part['toolInvocation']) ? [toolPart(part, part['toolInvocation'])] : undefined
     case 'source':
-      return isGiven(part['source']) ? [legacySource(part['source'])] : undefined
+      return isGiven(part['source']) ? [sourcePart(part['source'])] : undefined
     case 'file':
-      return part['url'] === undefined && part['data'] !== undefined ? [legacyFile(part)] : undefined
+      return part['url'] === undefined ? [filePart(part)] : undefined
     default:
       return undefined
   }
 }
 
-function legacyReasoning(part: Given): readonly Given[] | undefined {
-  if (part['text'] !== undefined || (part['reasoning'] === undefined && part['details'] === undefined)) return undefined
-  const details = Array.isArray(part['details']) ? (part['details'] as readonly Given[]) : []
-  if (details.length === 0)
-    return [withMetadata({ type: 'reasoning', text: part['reasoning'] ?? '' }, part['providerMetadata'])]
+/** Reasoning in one text, or in pieces of which each has its own signature. */
+function reasoningParts(part: Given): readonly Given[] {
+  const { reasoning, providerMetadata } = part
+  const details = listOf(part['details'])
+  if (details.length === 0) return [reasoningPart(reasoning, providerMetadata)]
   return details.map(detail =>
     detail['type'] === 'redacted'
-      ? withMetadata({ type: 'reasoning', text: '' }, { anthropic: { redactedData: detail['data'] ?? '' } })
-      : withMetadata({ type: 'reasoning', text: detail['text'] ?? '' }, part['providerMetadata'] ?? signed(detail)),
+      ? reasoningPart('', { anthropic: { redactedData: detail['data'] } })
+      : reasoningPart(detail['text'], providerMetadata ?? signatureOf(detail)),
   )
 }
 
-function signed(part: Given): unknown {
-  return typeof part['signature'] === 'string'
-    ? { anthropic: { signature: part['signature'] } }
-    : part['providerMetadata']
+function reasoningPart(text: unknown, providerMetadata: unknown): Given {
+  return { type: 'reasoning', text: text ?? '', providerMetadata }
 }
 
-const legacyStates: Readonly<Record<string, string>> = {
+function signatureOf({ signature }: Given): unknown {
+  return typeof signature === 'string' ? { anthropic: { signature } } : undefined
+}
+
+const modernStates: Readonly<Record<string, string>> = {
   'partial-call': 'input-streaming',
   call: 'input-available',
   result: 'output-available',
 }
 
 /** A tool invocation of the AI SDK 4, or of Mastra, which has the later states as well. */
-export function legacyTool(part: Given, invocation: Given, path: string): Given {
-  const { state, toolCallId, toolName, args, result, approval, errorText, rawInput } = invocation
-  if (typeof toolName !== 'string' || toolName === '') {
-    throw new MessageListError('invalid-message', `${path} is a tool invocation without a toolName. Name the tool.`, {
-      path,
-    })
+function toolPart(part: Given, invocation: Given): Given {
+  const { toolCallId, toolName, args, result, approval, errorText, rawInput } = invocation
+  const state = modernStates[String(invocation['state'])] ?? invocation['state']
+  // A refusal that was stored without its request gets one, because a refused call has an approval.
+  const denial = state === 'output-denied' ? { id: toolCallId, approved: false } : undefined
+  return {
+    type: `tool-${String(toolName ?? '')}`,
+    toolCallId,
+    state,
+    input: args ?? (state === 'input-streaming' ? undefined : {}),
+    rawInput,
+    output: state === 'output-available' ? (result ?? null) : undefined,
+    errorText: state === 'output-error' ? (errorText ?? String(result ?? 'The tool failed.')) : undefined,
+    approval: approval ?? denial,
+    title: part['title'],
+    preliminary: part['preliminary'] === true ? true : undefined,
+    providerExecuted: part['providerExecuted'],
+    callProviderMetadata: part['providerMetadata'],
   }
-  const modern = legacyStates[String(state)] ?? state
-  return withMetadata(
-    {
-      type: `tool-${toolName}`,
-      toolCallId,
-      state: modern,
-      input: args ?? (modern === 'input-streaming' ? undefined : {}),
-      ...(modern === 'output-available' ? { output: result ?? null } : {}),
-      ...(modern === 'output-error' ? { errorText: errorText ?? String(result ?? 'The tool failed.') } : {}),
-      ...(rawInput === undefined ? {} : { rawInput }),
-      ...(approval === undefined ? legacyApproval(modern, toolCallId) : { approval }),
-      ...(part['title'] === undefined ? {} : { title: part['title'] }),
-      ...(part['preliminary'] === true ? { preliminary: true } : {}),
-      ...(part['providerExecuted'] === undefined ? {} : { providerExecuted: part['providerExecuted'] }),
-    },
-    part['providerMetadata'],
-    'callProviderMetadata',
-  )
 }
 
-/** A refusal that was stored without its request gets one, because a refused call has an approval. */
-function legacyApproval(state: unknown, toolCallId: unknown): Given {
-  return state === 'output-denied' ? { approval: { id: toolCallId, approved: false } } : {}
+function sourcePart({ id, url, title, providerMetadata }: Given): Given {
+  return { type: 'source-url', sourceId: id ?? url, url, title, providerMetadata }
 }
 
-function legacySource(source: Given): Given {
-  return withMetadata(
-    {
-      type: 'source-url',
-      sourceId: source['id'] ?? source['url'],
-      url: source['url'],
-      ...(source['title'] === undefined ? {} : { title: source['title'] }),
-    },
-    source['providerMetadata'],
-  )
-}
-
-function legacyFile(part: Given): Given {
+function filePart(part: Given): Given {
+  const { data, filename, providerMetadata } = part
   const mediaType = String(part['mediaType'] ?? part['mimeType'] ?? 'application/octet-stream')
-  return withMetadata(
-    {
-      type: 'file',
-      mediaType,
-      ...fileAddress(part['data'], mediaType),
-      ...(part['filename'] === undefined ? {} : { filename: part['filename'] }),
-    },
-    part['providerMetadata'],
-  )
+  return { type: 'file', mediaType, ...fileAddress(data ?? '', mediaType), filename, providerMetadata }
 }
 
-/** An attachment of an AI SDK 4 message. */
-export function legacyAttachment(attachment: Given): Given {
-  const mediaType = String(attachment['contentType'] ?? 'application/octet-stream')
-  const url = String(attachment['url'] ?? dataUrl('', mediaType))
-  return { type: 'file', mediaType, url, ...(attachment['name'] === undefined ? {} : { filename: attachment['name'] }) }
-}
-
-function withMetadata(part: Given, metadata: unknown, key = 'providerMetadata'): Given {
-  return metadata === undefined || metadata === null ? part : { ...part, [key]: metadata }
+function attachmentPart({ url, contentType, name }: Given): Given {
+  return { type: 'file', mediaType: contentType ?? 'application/octet-stream', url, filename: name }
 }
 
 function isGiven(value: unknown): value is Given {

@@ -2,11 +2,11 @@
 import type { ProviderMetadata } from 'ai'
 import { z } from 'zod'
 import { MessageListError } from './errors.ts'
-import { frozenJson, shareEqual, type Frozen } from './frozen-json.ts'
+import { frozen, frozenJson, shareEqual, type Frozen } from './frozen-json.ts'
 import { isStored, storedMessage, type AgentMessage, type MessagePart } from './message.ts'
 import type { MessageDraft, Reading } from './message-draft.ts'
 import { check, checkedPart } from './part-schema.ts'
-import { legacyAttachment, legacyTool, readParts } from './read-parts.ts'
+import { legacyParts, readParts } from './read-parts.ts'
 import { splitAtSteering } from './steering.ts'
 
 type Given = { readonly [key: string]: unknown }
@@ -32,31 +32,29 @@ export function readStored(message: Given, path: string): readonly Reading[] {
 /** Reads one stored message, as one message. Throws: `invalid-message`, naming the path. */
 export function storedDraft(message: Given, path: string): MessageDraft {
   const { createdAt, threadId, resourceId, content } = check(envelope, message, path)
-  return {
-    ...(message['id'] === undefined ? {} : { id: message['id'] as string }),
+  return frozen<MessageDraft>({
+    id: message['id'] as string,
     role: message['role'] as MessageDraft['role'],
-    ...(createdAt === undefined ? {} : { createdAt }),
-    ...(threadId == null ? {} : { threadId }),
-    ...(resourceId == null ? {} : { resourceId }),
-    parts: partsOf(content as Given & { readonly parts: readonly unknown[] }, `${path}.content`),
-    ...(content.metadata === undefined ? {} : { metadata: content.metadata }),
-    ...(content.providerMetadata === undefined
-      ? {}
-      : { providerMetadata: content.providerMetadata as Frozen<ProviderMetadata> }),
-  }
+    createdAt,
+    threadId: threadId ?? undefined,
+    resourceId: resourceId ?? undefined,
+    parts: partsOf(content, `${path}.content`),
+    metadata: content.metadata,
+    providerMetadata: content.providerMetadata as Frozen<ProviderMetadata>,
+  })
 }
 
 /** The fields of a message as a draft, for merging it into another one. */
 export function draftOf(message: AgentMessage): MessageDraft {
   const { content, role, ...envelopeFields } = message
   const { parts, metadata, providerMetadata } = content
-  return {
+  return frozen<MessageDraft>({
     ...envelopeFields,
     role: role as MessageDraft['role'],
     parts,
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(providerMetadata === undefined ? {} : { providerMetadata }),
-  }
+    metadata,
+    providerMetadata,
+  })
 }
 
 /** `next` with everything that it has in common with `base` taken from there; `base` itself when they say the same. */
@@ -65,22 +63,11 @@ export function sharedMessage(base: AgentMessage, next: AgentMessage): AgentMess
   return isStored(shared) ? shared : storedMessage(shared)
 }
 
-/** Mirrors of the parts in an older message count only where the parts do not say the same. */
-function partsOf(content: Given & { readonly parts: readonly unknown[] }, path: string): readonly MessagePart[] {
-  const given = content.parts as readonly Given[]
-  if (given.length > 0) return readParts(given, `${path}.parts`)
-  const mirrored: Given[] = []
-  for (const invocation of listOf(content['toolInvocations']))
-    mirrored.push(legacyTool({}, invocation, `${path}.toolInvocations`))
-  if (typeof content['content'] === 'string') mirrored.push({ type: 'text', text: content['content'] })
-  for (const attachment of listOf(content['experimental_attachments'])) mirrored.push(legacyAttachment(attachment))
-  return mirrored.length === 0
-    ? (given as readonly MessagePart[])
-    : readParts(frozenJson(mirrored, path) as readonly Given[], `${path}.parts`)
-}
-
-function listOf(value: unknown): readonly Given[] {
-  return Array.isArray(value) ? (value as readonly Given[]) : []
+/** The fields in which an older message repeats its parts count only where there are no parts. */
+function partsOf(content: Given, path: string): readonly MessagePart[] {
+  const parts = content['parts'] as readonly unknown[]
+  const older = parts.length === 0 ? legacyParts(content) : []
+  return readParts(older.length === 0 ? parts : (frozenJson(older, path) as readonly unknown[]), `${path}.parts`)
 }
 
 /**

@@ -1,6 +1,7 @@
 // What somebody meant by the array of messages that they returned, said as edits.
 import type { Edit } from './change.ts'
 import { MessageListError } from './errors.ts'
+import { frozen } from './frozen-json.ts'
 import { findLastTool } from './merge.ts'
 import { isStored, storedMessage, type AgentMessage, type MessageSource, type ToolPart } from './message.ts'
 import { settle, type Home, type Reading } from './message-draft.ts'
@@ -109,7 +110,7 @@ class ReturnReader {
         return this.#change(part => part.toolCallId === reading.toolCallId, reading.change, reading.path)
       case 'answer': {
         const { approvalId: id, approved, reason } = reading
-        const approval = { id, approved, ...(reason === undefined ? {} : { reason }) }
+        const approval = frozen({ id, approved, reason })
         return this.#change(part => part.approval?.id === id, { state: 'approval-responded', approval }, reading.path)
       }
       case 'message':
@@ -184,8 +185,7 @@ class ReturnReader {
     for (const [index, message] of [...this.#messages.entries()].toReversed()) {
       if (this.#old(message.id) === undefined) {
         const after = this.#messages[index - 1]?.id ?? this.#leftId
-        const place = { ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) }
-        edits.push(Object.freeze({ type: 'insert', message, source: this.#home.source, ...place }))
+        edits.push(frozen<Edit>({ type: 'insert', message, source: this.#home.source, after, before }))
       } else before = message.id
     }
     return edits.reverse()

@@ -1,7 +1,7 @@
 // A list as JSON: versioned, checked when it is read, and without the history of its changes.
 import { z } from 'zod'
 import { MessageListError } from './errors.ts'
-import { frozenJson } from './frozen-json.ts'
+import { frozen, frozenJson } from './frozen-json.ts'
 import { isStored, type AgentMessage, type MessageSource } from './message.ts'
 import { settle, type Home } from './message-draft.ts'
 import { check } from './part-schema.ts'
@@ -46,11 +46,11 @@ export function savedList(
   home: { readonly threadId: string | undefined; readonly resourceId: string | undefined },
 ): SavedList {
   const { threadId, resourceId } = home
-  return Object.freeze({
+  return frozen<SavedList>({
     type: 'message-list',
     version: 1,
-    ...(threadId === undefined ? {} : { threadId }),
-    ...(resourceId === undefined ? {} : { resourceId }),
+    threadId,
+    resourceId,
     messages: Object.freeze(
       snapshot.sequence.segments.flatMap(segment =>
         segment.messages.map((message, index) => Object.freeze({ source: segment.sources[index]!, message })),
@@ -88,7 +88,7 @@ export function readSavedList(saved: unknown): ReadList {
   } catch (cause) {
     if (!MessageListError.isInstance(cause) || cause.code === 'unsupported-version') throw cause
     throw new MessageListError('invalid-json', `This is not a saved message list: ${cause.message}`, {
-      ...(cause.path === undefined ? {} : { path: cause.path }),
+      path: cause.path,
       cause,
     })
   }

@@ -1,7 +1,7 @@
 // Instructions to the model. They are kept beside the conversation, never in it.
 import { z } from 'zod'
 import type { ProviderMetadata } from 'ai'
-import { frozenJson, type Frozen } from './frozen-json.ts'
+import { frozen, frozenJson, type Frozen } from './frozen-json.ts'
 import { check } from './part-schema.ts'
 
 /** An instruction to the model. */
@@ -30,10 +30,10 @@ export function systemMessage(input: SystemInput, path: string): SystemMessage {
     frozenJson(typeof input === 'string' ? { role: 'system', content: input } : input, path),
     path,
   )
-  const message: SystemMessage = Object.freeze({
+  const message = frozen<SystemMessage>({
     role: 'system',
     content,
-    ...(providerOptions === undefined ? {} : { providerOptions: providerOptions as Frozen<ProviderMetadata> }),
+    providerOptions: providerOptions as Frozen<ProviderMetadata>,
   })
   stored.add(message)
   return message

@@ -1,5 +1,6 @@
 // Messages as a client sees them: `UIMessage`s of the AI SDK 7.
 import type { UIMessage } from 'ai'
+import { frozen } from './frozen-json.ts'
 import { isToolPart, type AgentMessage, type MessagePart } from './message.ts'
 import type { Sequence } from './segments.ts'
 import { continuedBy, ownMetadata } from './steering.ts'
@@ -71,7 +72,7 @@ function grouped(group: readonly AgentMessage[]): UIMessage {
 }
 
 function uiMessage({ id, role }: AgentMessage, parts: readonly MessagePart[], metadata: unknown): UIMessage {
-  return Object.freeze({ id, role, ...(metadata === undefined ? {} : { metadata }), parts }) as UIMessage
+  return frozen({ id, role, metadata, parts }) as UIMessage
 }
 
 /** The parts that a client knows, without what only the model is shown. The array itself when that is all of them. */

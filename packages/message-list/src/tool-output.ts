@@ -1,6 +1,6 @@
 // What a tool's result is called on either side: an output that was stored, and what the model is shown of it.
 import type { Frozen } from './frozen-json.ts'
-import { shareEqual } from './frozen-json.ts'
+import { frozen, shareEqual } from './frozen-json.ts'
 import type { ToolModelOutput, ToolPart } from './message.ts'
 import type { ToolChange } from './tool-state.ts'
 
@@ -19,10 +19,7 @@ export function modelOutputOf(part: ToolPart): ModelOutput | undefined {
         ? { type: 'error-json', value: part.errorText }
         : { type: 'error-text', value: part.errorText }
     case 'output-denied':
-      return {
-        type: 'execution-denied',
-        ...(part.approval.reason === undefined ? {} : { reason: part.approval.reason }),
-      }
+      return frozen({ type: 'execution-denied', reason: part.approval.reason })
     default:
       return undefined
   }
@@ -51,7 +48,7 @@ function plainChange(output: ModelOutput): ToolChange {
         errorText: typeof output.value === 'string' ? output.value : JSON.stringify(output.value),
       }
     case 'execution-denied':
-      return { state: 'output-denied', ...(output.reason === undefined ? {} : { reason: output.reason }) }
+      return frozen({ state: 'output-denied', reason: output.reason })
   }
 }
 
@@ -106,11 +103,11 @@ function fileItem(
   item: { readonly filename?: string; readonly providerOptions?: unknown },
 ): ContentItem {
   const { filename, providerOptions } = item
-  return Object.freeze({
+  return frozen({
     type: 'file',
     data: Object.freeze(data),
     mediaType,
-    ...(filename === undefined ? {} : { filename }),
-    ...(providerOptions === undefined ? {} : { providerOptions }),
+    filename,
+    providerOptions,
   }) as ContentItem
 }

@@ -1,7 +1,7 @@
 // What can become of a tool call: its states, their order, and the one rule that a state only advances.
 import type { ProviderMetadata } from 'ai'
 import { MessageListError } from './errors.ts'
-import { shareEqual, type Frozen } from './frozen-json.ts'
+import { frozen, shareEqual, type Frozen } from './frozen-json.ts'
 import { toolNameOf, type ToolModelOutput, type ToolPart } from './message.ts'
 import { checkedPart } from './part-schema.ts'
 import { modernOutput } from './tool-output.ts'
@@ -66,7 +66,7 @@ export function rankOf(part: ToolPart): number {
  * approval is answered that nobody asked for.
  */
 export function changedTool(part: ToolPart, change: ToolChange, path: string): ToolPart {
-  const next = shareEqual(part, checkedPart(Object.freeze(partAfter(part, change, path)), path)) as ToolPart
+  const next = shareEqual(part, checkedPart(frozen(partAfter(part, change, path)), path)) as ToolPart
   if (next === part) return part
   const before = rankOf(part)
   const after = rankOf(next)
@@ -135,8 +135,8 @@ function bare(part: ToolPart): Record<string, unknown> {
 function outcome(change: Extract<ToolChange, { state: 'output-available' | 'output-error' }>): object {
   return {
     state: change.state,
-    ...(change.modelOutput === undefined ? {} : { modelOutput: modernOutput(change.modelOutput) }),
-    ...(change.providerMetadata === undefined ? {} : { resultProviderMetadata: change.providerMetadata }),
+    modelOutput: change.modelOutput && modernOutput(change.modelOutput),
+    resultProviderMetadata: change.providerMetadata,
   }
 }
 
@@ -152,7 +152,7 @@ function settled(part: ToolPart, path: string): object {
   return {
     ...bare(part),
     input: part.input ?? null,
-    ...(part.approval === undefined ? {} : { approval: part.approval }),
+    approval: part.approval,
   }
 }
 
@@ -170,12 +170,7 @@ function answered(part: ToolPart, answer: ToolApprovalAnswer, path: string): obj
 }
 
 function refused(part: ToolPart, reason: string | undefined): object {
-  return Object.freeze({
-    id: part.toolCallId,
-    ...part.approval,
-    approved: false,
-    ...(reason === undefined ? {} : { reason }),
-  })
+  return frozen({ id: part.toolCallId, ...part.approval, approved: false, ...(reason === undefined ? {} : { reason }) })
 }
 
 /**
@@ -196,13 +191,13 @@ export function advancedTool(stored: ToolPart, copy: ToolPart, path: string): To
   const part = {
     ...copy,
     ...(streaming ? {} : { input: stored.input }),
-    ...(stored.modelOutput === undefined ? {} : { modelOutput: stored.modelOutput }),
+    modelOutput: stored.modelOutput,
     type: stored.type,
     ...(stored.type === 'dynamic-tool' ? { toolName: stored.toolName } : {}),
     toolCallId: stored.toolCallId,
-    ...(approval === undefined ? {} : { approval }),
+    approval,
   }
-  return checkedPart(Object.freeze(part), path) as ToolPart
+  return checkedPart(frozen(part), path) as ToolPart
 }
 
 function checkClaim(stored: ToolPart, copy: ToolPart, path: string): void {

@@ -1,6 +1,7 @@
 // Edits being applied: every step records itself and the step back, and nothing is visible until the list commits it.
 import type { Author, Change, Edit, Patch } from './change.ts'
 import { MessageListError } from './errors.ts'
+import { frozen } from './frozen-json.ts'
 import type { AgentMessage, MessageSource } from './message.ts'
 import { differenceOf } from './patches.ts'
 import { restored } from './read-stored.ts'
@@ -113,12 +114,12 @@ export class Transaction {
   finish(author: Author, undoes?: number): ListSnapshot {
     if (this.#edits.length === 0) return this.#base
     const previous = this.#base.log
-    const change: Change = Object.freeze({
+    const change = frozen<Change>({
       sequence: (previous?.change.sequence ?? 0) + 1,
       author,
       edits: Object.freeze(this.#edits),
       inverse: Object.freeze(this.#inverse.reverse()),
-      ...(undoes === undefined ? {} : { undoes }),
+      undoes,
     })
     return new ListSnapshot(this.sequence, this.systemMessages, Object.freeze({ change, previous }))
   }
