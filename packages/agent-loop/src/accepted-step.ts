@@ -1,5 +1,12 @@
 // A step that was accepted: where its response stands in the conversation, and what is read from there.
-import { isToolPart, toolNameOf, type AgentMessage, type MessageList, type MessagePart, type ToolPart } from '@lockstep/message-list'
+import {
+  isToolPart,
+  toolNameOf,
+  type AgentMessage,
+  type MessageList,
+  type MessagePart,
+  type ToolPart,
+} from '@lockstep/message-list'
 import type { StepResult } from '@lockstep/processors'
 import type { TypedToolCall, TypedToolError, TypedToolResult, ToolSet } from 'ai'
 
@@ -16,7 +23,10 @@ export interface AcceptedStep {
 }
 
 /** What of a `StepResult` is read from the conversation. */
-export type StepContent = Pick<StepResult, 'text' | 'reasoningText' | 'toolCalls' | 'toolResults' | 'toolErrors' | 'files'>
+export type StepContent = Pick<
+  StepResult,
+  'text' | 'reasoningText' | 'toolCalls' | 'toolResults' | 'toolErrors' | 'files'
+>
 
 /** The parts of a step, as they are now; none when they were removed. */
 export function partsOf(list: MessageList, place: StepPlace): readonly MessagePart[] {
@@ -55,7 +65,8 @@ export function toolPartsOf(parts: readonly MessagePart[]): readonly ToolPart[] 
 /** Reads what a step said, called and got. */
 export function contentOf(parts: readonly MessagePart[]): StepContent {
   const tools = toolPartsOf(parts)
-  const textsOf = (type: 'text' | 'reasoning') => parts.flatMap(part => (part.type === type ? [(part as { text: string }).text] : []))
+  const textsOf = (type: 'text' | 'reasoning') =>
+    parts.flatMap(part => (part.type === type ? [(part as { text: string }).text] : []))
   const reasoning = textsOf('reasoning')
   return {
     text: textsOf('text').join(''),
@@ -63,10 +74,14 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
     toolCalls: tools.map(part => ({ type: 'tool-call', ...callOf(part) }) as unknown as TypedToolCall<ToolSet>),
     toolResults: tools
       .filter(part => part.state === 'output-available')
-      .map(part => ({ type: 'tool-result', ...callOf(part), output: part.output }) as unknown as TypedToolResult<ToolSet>),
+      .map(
+        part => ({ type: 'tool-result', ...callOf(part), output: part.output }) as unknown as TypedToolResult<ToolSet>,
+      ),
     toolErrors: tools
       .filter(part => part.state === 'output-error')
-      .map(part => ({ type: 'tool-error', ...callOf(part), error: part.errorText }) as unknown as TypedToolError<ToolSet>),
+      .map(
+        part => ({ type: 'tool-error', ...callOf(part), error: part.errorText }) as unknown as TypedToolError<ToolSet>,
+      ),
     files: parts.flatMap(part => (part.type === 'file' ? [{ mediaType: part.mediaType, url: part.url }] : [])),
   }
 }

@@ -71,7 +71,9 @@ export class Attempt {
   /** Passes a chunk through the processors; what is left of it enters the response and is shown. */
   take(chunk: Chunk, writerId?: string): MaybePromise<void> {
     const out = this.#chain.pass(chunk, writerId)
-    return isPromiseLike(out) ? out.then(passed => this.#admit(passed)) : this.#admit(out as Chunk | readonly Chunk[] | undefined)
+    return isPromiseLike(out)
+      ? out.then(passed => this.#admit(passed))
+      : this.#admit(out as Chunk | readonly Chunk[] | undefined)
   }
 
   /** As `take`, after giving processors the chance to let go of what they held of a block that ends. */
@@ -192,10 +194,14 @@ async function prepare(run: Run, settings: StepSettings): Promise<PreparedStep> 
 async function streamResponse(
   run: Run,
   attempt: Attempt,
-  request: { readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']; readonly response: CachedResponse | undefined },
+  request: {
+    readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']
+    readonly response: CachedResponse | undefined
+  },
 ): Promise<readonly LanguageModelV4StreamPart[] | undefined> {
   const { settings } = attempt.prepared!
-  const recorded: LanguageModelV4StreamPart[] | undefined = run.runner.plan.processLLMResponse.length > 0 ? [] : undefined
+  const recorded: LanguageModelV4StreamPart[] | undefined =
+    run.runner.plan.processLLMResponse.length > 0 ? [] : undefined
   const reader = new PartReader({
     runId: run.runId,
     idPrefix: `${run.stepNumber}.${run.attemptNumber}.`,
@@ -230,7 +236,8 @@ function noteAnd(attempt: Attempt, chunks: Chunk | readonly Chunk[] | undefined)
   if (chunks === undefined) return
   if (!Array.isArray(chunks)) return takeNoted(attempt, chunks as Chunk)
   return (chunks as readonly Chunk[]).reduce<MaybePromise<void>>(
-    (before, chunk) => (isPromiseLike(before) ? before.then(() => takeNoted(attempt, chunk)) : takeNoted(attempt, chunk)),
+    (before, chunk) =>
+      isPromiseLike(before) ? before.then(() => takeNoted(attempt, chunk)) : takeNoted(attempt, chunk),
     undefined,
   )
 }
@@ -252,13 +259,20 @@ interface PartSource {
 async function openStream(
   run: Run,
   attempt: Attempt,
-  request: { readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']; readonly response: CachedResponse | undefined },
+  request: {
+    readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']
+    readonly response: CachedResponse | undefined
+  },
 ): Promise<PartSource> {
   if (request.response) return replay(request.response)
   const { settings } = attempt.prepared!
   try {
     const options = await callOptions(settings, run.signal)
-    const { stream, request: sent, response } = await startModelCall(settings.model, { ...options, prompt: request.prompt }, settings.modelSettings.maxRetries)
+    const {
+      stream,
+      request: sent,
+      response,
+    } = await startModelCall(settings.model, { ...options, prompt: request.prompt }, settings.modelSettings.maxRetries)
     attempt.info.request = sent?.body === undefined ? {} : { body: sent.body }
     attempt.info.headers = response?.headers
     return new PartStream(stream, run.signal)

@@ -13,7 +13,11 @@ export async function callDetached(
   abortSignal: AbortSignal,
 ): Promise<ModelCallResult> {
   const { model: _, instructions, prompt, ...settings } = request
-  const { stream } = await startModelCall(model, { ...settings, prompt: promptOf(prompt, instructions), abortSignal }, undefined)
+  const { stream } = await startModelCall(
+    model,
+    { ...settings, prompt: promptOf(prompt, instructions), abortSignal },
+    undefined,
+  )
   const parts = new PartStream(stream, abortSignal)
   let result: ModelCallResult = { text: '', finishReason: 'other', usage: createNullLanguageModelUsage() }
   let finished = false
@@ -29,7 +33,10 @@ export async function callDetached(
     parts.close()
   }
   if (!finished)
-    throw new LoopError('incomplete-stream', `The stream of '${model.provider}/${model.modelId}' ended without saying that it was finished. Call again.`)
+    throw new LoopError(
+      'incomplete-stream',
+      `The stream of '${model.provider}/${model.modelId}' ended without saying that it was finished. Call again.`,
+    )
   return result
 }
 

@@ -1,11 +1,19 @@
 // One call of the model: transport retries, the raw error, and a stream that stops when the run is aborted.
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart, LanguageModelV4StreamResult } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider'
 import type { StepSettings } from '@lockstep/processors'
 import { RetryError, type ToolSet } from 'ai'
 import { prepareCallSettings, prepareRetries, prepareToolChoice, prepareTools } from './ai-internal.ts'
 
 /** What the model is called with, besides the prompt. */
-export async function callOptions(settings: StepSettings, abortSignal: AbortSignal): Promise<Omit<LanguageModelV4CallOptions, 'prompt'>> {
+export async function callOptions(
+  settings: StepSettings,
+  abortSignal: AbortSignal,
+): Promise<Omit<LanguageModelV4CallOptions, 'prompt'>> {
   const { headers, maxRetries: _, ...sampling } = settings.modelSettings
   const tools = await describedTools(activeToolsOf(settings))
   return {

@@ -19,8 +19,14 @@ export interface RunCallbacks<TOOLS extends ToolSet = ToolSet> {
   readonly onChunk?: (chunk: Chunk) => void | PromiseLike<void>
   readonly onStepFinish?: (step: StepResult<TOOLS>) => void | PromiseLike<void>
   readonly onFinish?: (result: LoopResult<TOOLS>) => void | PromiseLike<void>
-  readonly onError?: (event: { readonly error: unknown; readonly result: LoopResult<TOOLS> }) => void | PromiseLike<void>
-  readonly onAbort?: (event: { readonly reason: unknown; readonly result: LoopResult<TOOLS> }) => void | PromiseLike<void>
+  readonly onError?: (event: {
+    readonly error: unknown
+    readonly result: LoopResult<TOOLS>
+  }) => void | PromiseLike<void>
+  readonly onAbort?: (event: {
+    readonly reason: unknown
+    readonly result: LoopResult<TOOLS>
+  }) => void | PromiseLike<void>
 }
 
 /** Everything `runLoop` takes. */

@@ -1,5 +1,10 @@
 // From the parts a provider sends to the chunks of a run: ids made unique, blocks opened and closed, tool calls parsed.
-import type { LanguageModelV4File, LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4Warning } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4File,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+  SharedV4Warning,
+} from '@ai-sdk/provider'
 import type { Chunk, MaybePromise, ModelChunk } from '@lockstep/processors'
 import type { FinishReason, LanguageModelUsage, ProviderMetadata } from 'ai'
 import { asLanguageModelUsage } from './ai-internal.ts'
@@ -98,7 +103,10 @@ export class PartReader {
     return this.#chunk(`${kind}-delta`, withMetadata({ id: block.id, text: part.delta }, part.providerMetadata))
   }
 
-  #start(kind: BlockKind, part: { readonly id: string; readonly providerMetadata?: ProviderMetadata }): Chunk | readonly Chunk[] {
+  #start(
+    kind: BlockKind,
+    part: { readonly id: string; readonly providerMetadata?: ProviderMetadata },
+  ): Chunk | readonly Chunk[] {
     const key = `${kind}:${part.id}`
     const before = this.#open.get(key)
     const block = { kind, id: `${this.#options.idPrefix}${this.#openedCount++}` }
@@ -107,7 +115,10 @@ export class PartReader {
     return before ? [this.#chunk(`${kind}-end`, { id: before.id }), start] : start
   }
 
-  #end(kind: BlockKind, part: { readonly id: string; readonly providerMetadata?: ProviderMetadata }): Chunk | undefined {
+  #end(
+    kind: BlockKind,
+    part: { readonly id: string; readonly providerMetadata?: ProviderMetadata },
+  ): Chunk | undefined {
     const key = `${kind}:${part.id}`
     const block = this.#open.get(key)
     if (!block) return undefined
@@ -148,7 +159,10 @@ export class PartReader {
         return this.#chunk('source', { source: part })
       case 'file':
       case 'reasoning-file':
-        return this.#chunk(part.type, withMetadata({ mediaType: part.mediaType, url: urlOf(part) }, part.providerMetadata))
+        return this.#chunk(
+          part.type,
+          withMetadata({ mediaType: part.mediaType, url: urlOf(part) }, part.providerMetadata),
+        )
       case 'raw':
         return this.#chunk('raw', { rawValue: part.rawValue })
       case 'ping':
@@ -162,10 +176,16 @@ export class PartReader {
     const { toolCallId, toolName, result, isError, preliminary, dynamic } = part
     const call = { toolCallId, toolName, input: undefined, providerExecuted: true, ...(dynamic ? { dynamic } : {}) }
     if (isError) return this.#chunk('tool-error', { ...call, error: result })
-    return this.#chunk('tool-result', withMetadata({ ...call, output: result, ...(preliminary ? { preliminary } : {}) }, part.providerMetadata))
+    return this.#chunk(
+      'tool-result',
+      withMetadata({ ...call, output: result, ...(preliminary ? { preliminary } : {}) }, part.providerMetadata),
+    )
   }
 
-  #chunk<T extends (ModelChunk | Extract<Chunk, { type: 'tool-result' | 'tool-error' }>)['type']>(type: T, payload: object): Chunk {
+  #chunk<T extends (ModelChunk | Extract<Chunk, { type: 'tool-result' | 'tool-error' }>)['type']>(
+    type: T,
+    payload: object,
+  ): Chunk {
     return { type, runId: this.#options.runId, from: 'AGENT', payload } as unknown as Chunk
   }
 }

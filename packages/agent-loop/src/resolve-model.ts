@@ -49,11 +49,17 @@ async function loadOpenAICompatible({ id, url, apiKey, headers }: OpenAICompatib
     const { createOpenAICompatible } = (await import(name)) as {
       createOpenAICompatible: (settings: object) => (modelId: string) => LanguageModel
     }
-    return resolveLanguageModel(createOpenAICompatible({ name: 'openai-compatible', baseURL: url, apiKey, headers })(id))
+    return resolveLanguageModel(
+      createOpenAICompatible({ name: 'openai-compatible', baseURL: url, apiKey, headers })(id),
+    )
   } catch (error) {
-    throw new LoopError('missing-package', `The model '${id}' at ${url} needs the package ${name}, which could not be loaded. Install it: npm i ${name}@3`, {
-      cause: error,
-    })
+    throw new LoopError(
+      'missing-package',
+      `The model '${id}' at ${url} needs the package ${name}, which could not be loaded. Install it: npm i ${name}@3`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

@@ -84,19 +84,23 @@ export class ResponseParts {
   #providerResult(chunk: ChunkNamed<'tool-result' | 'tool-error'>): void {
     const part = this.#calls.get(chunk.payload.toolCallId)
     if (!part) return
-    if (chunk.type === 'tool-error') Object.assign(part, { state: 'output-error', errorText: errorText(chunk.payload.error) })
+    if (chunk.type === 'tool-error')
+      Object.assign(part, { state: 'output-error', errorText: errorText(chunk.payload.error) })
     else
       Object.assign(part, {
         state: 'output-available',
         output: chunk.payload.output,
         ...(chunk.payload.preliminary ? { preliminary: true } : {}),
-        ...(chunk.payload.providerMetadata === undefined ? {} : { resultProviderMetadata: chunk.payload.providerMetadata }),
+        ...(chunk.payload.providerMetadata === undefined
+          ? {}
+          : { resultProviderMetadata: chunk.payload.providerMetadata }),
       })
   }
 
   #other(chunk: Chunk): void {
     if (isDataChunk(chunk)) return this.#data(chunk)
-    if (chunk.type === 'file' || chunk.type === 'reasoning-file') this.#parts.push({ type: chunk.type, ...chunk.payload })
+    if (chunk.type === 'file' || chunk.type === 'reasoning-file')
+      this.#parts.push({ type: chunk.type, ...chunk.payload })
     if (chunk.type !== 'source') return
     const { source } = chunk.payload
     this.sources.push(source)

@@ -24,7 +24,9 @@ interface Ending {
  *
  * *Order*: nothing happens before the first read. Leaving the generator early aborts the run.
  */
-export function runLoop<TOOLS extends ToolSet = ToolSet>(options: RunLoopOptions<TOOLS>): AsyncGenerator<Chunk, LoopResult<TOOLS>, void> {
+export function runLoop<TOOLS extends ToolSet = ToolSet>(
+  options: RunLoopOptions<TOOLS>,
+): AsyncGenerator<Chunk, LoopResult<TOOLS>, void> {
   let run: Run | undefined
   const produce = async (emit: Emit<Chunk>) => {
     run = new Run(options as unknown as RunLoopOptions, emit)
@@ -109,7 +111,11 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
 /** Takes the whole response back; what it said is kept for the tripwire alone. */
 async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Promise<void> {
   const steps = run.steps.splice(0).map(step => step.result)
-  run.rejected = { text: steps.map(step => step.text).join(''), toolCalls: steps.flatMap(step => step.toolCalls), steps }
+  run.rejected = {
+    text: steps.map(step => step.text).join(''),
+    toolCalls: steps.flatMap(step => step.toolCalls),
+    steps,
+  }
   run.withdrawTo(opened)
   if (!run.dropHeld()) await run.show(run.chunk('step-reset', { stepNumber: 0, reason: tripwire.reason }))
 }
@@ -117,7 +123,8 @@ async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Prom
 /** The records say what the conversation says, after the last processor had its turn. */
 function rereadSteps(run: Run): void {
   if (run.runner.plan.processOutputResult.length === 0) return
-  for (const step of run.steps) step.result = Object.freeze({ ...step.result, ...contentOf(partsOf(run.list, step.place)) })
+  for (const step of run.steps)
+    step.result = Object.freeze({ ...step.result, ...contentOf(partsOf(run.list, step.place)) })
 }
 
 /** After an abort: what processors had held back is shown, if the attempt was still being streamed. */
@@ -161,7 +168,9 @@ async function showEnd(run: Run, ending: Ending, finish: Chunk | undefined): Pro
   const { stopReason, tripwire, error } = ending
   if (tripwire) {
     const { reason, retry, metadata, processorId } = tripwire
-    await run.show(run.chunk('tripwire', { reason, retry, processorId, ...(metadata === undefined ? {} : { metadata }) }))
+    await run.show(
+      run.chunk('tripwire', { reason, retry, processorId, ...(metadata === undefined ? {} : { metadata }) }),
+    )
   }
   if (stopReason === 'error') await run.show(run.chunk('error', { error }))
   if (stopReason === 'aborted') await run.show(run.chunk('abort', { reason: error }))
@@ -170,7 +179,11 @@ async function showEnd(run: Run, ending: Ending, finish: Chunk | undefined): Pro
 }
 
 function finishChunk(run: Run, ending: Ending): Chunk {
-  return run.chunk('finish', { finishReason: finishReasonOf(run, ending), stopReason: ending.stopReason, totalUsage: run.usage.total })
+  return run.chunk('finish', {
+    finishReason: finishReasonOf(run, ending),
+    stopReason: ending.stopReason,
+    totalUsage: run.usage.total,
+  })
 }
 
 function finishReasonOf(run: Run, { stopReason }: Ending): FinishReason {
@@ -213,10 +226,23 @@ function resultOf(run: Run, ending: Ending): LoopResult {
 function responseOf(run: Run, last: StepResult | undefined): LoopResult['response'] {
   const view = run.list.get.response
   const { id, modelId, timestamp, headers } = last?.response ?? noResponse
-  return Object.freeze({ id, modelId, timestamp, headers, get messages() { return view.model() } })
+  return Object.freeze({
+    id,
+    modelId,
+    timestamp,
+    headers,
+    get messages() {
+      return view.model()
+    },
+  })
 }
 
-const noResponse: StepResult['response'] = { id: undefined, modelId: undefined, timestamp: undefined, headers: undefined }
+const noResponse: StepResult['response'] = {
+  id: undefined,
+  modelId: undefined,
+  timestamp: undefined,
+  headers: undefined,
+}
 
 function tripwireOf(run: Run, tripwire: TripWire | undefined): RunTripwire | undefined {
   if (!tripwire) return undefined

@@ -133,7 +133,8 @@ export class Run {
   /** The id of the message that the response goes to: a new one when something was put after the last. */
   responseId(): string {
     const messages = this.list.get.all.db()
-    if (this.list.find(this.#responseId) && messages.at(-1)?.id !== this.#responseId) this.#responseId = this.generateId()
+    if (this.list.find(this.#responseId) && messages.at(-1)?.id !== this.#responseId)
+      this.#responseId = this.generateId()
     return this.#responseId
   }
 

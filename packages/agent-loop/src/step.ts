@@ -73,8 +73,13 @@ async function repaired(
   return withModel(start, attempt.prepared, wish.model)
 }
 
-function withModel(start: AttemptStart, prepared: PreparedStep | undefined, choice: ModelChoice | undefined): AttemptStart {
-  const change = <T extends StepSettings>(settings: T): T => (choice === undefined ? settings : { ...settings, model: resolveModel(choice) })
+function withModel(
+  start: AttemptStart,
+  prepared: PreparedStep | undefined,
+  choice: ModelChoice | undefined,
+): AttemptStart {
+  const change = <T extends StepSettings>(settings: T): T =>
+    choice === undefined ? settings : { ...settings, model: resolveModel(choice) }
   return {
     settings: change(start.settings),
     prepared: prepared && { ...prepared, settings: change(prepared.settings) },
@@ -99,7 +104,11 @@ async function refused(
 }
 
 /** Takes an attempt back everywhere; what it said is kept for the tripwire alone. */
-async function withdraw(run: Run, attempt: Attempt, { before, reason }: { readonly before: Snapshot; readonly reason: string }): Promise<void> {
+async function withdraw(
+  run: Run,
+  attempt: Attempt,
+  { before, reason }: { readonly before: Snapshot; readonly reason: string },
+): Promise<void> {
   const toolCalls = toolPartsOf(attempt.response.parts).map(toolCallInfo)
   run.rejected = { text: attempt.response.text, toolCalls, steps: [] }
   run.withdrawTo(before)

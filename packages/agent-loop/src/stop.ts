@@ -15,6 +15,8 @@ export async function stopReasonAfter(run: Run, { goesOn }: FinishedStep): Promi
     if (await condition({ steps: steps as never })) return 'stop-condition'
   const { maxSteps = defaultMaxSteps } = run.options
   if (run.steps.length < maxSteps) return undefined
-  run.warnings.push(`The run ended after ${run.steps.length} steps (maxSteps) while the model still wanted to go on. Raise maxSteps to let it.`)
+  run.warnings.push(
+    `The run ended after ${run.steps.length} steps (maxSteps) while the model still wanted to go on. Raise maxSteps to let it.`,
+  )
   return 'max-steps'
 }

@@ -1,5 +1,9 @@
 // For tests: models that follow a script. Every call takes the next turn and is recorded.
-import type { LanguageModelV4CallOptions, LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider'
 import { MockLanguageModelV4 } from 'ai/test'
 
 /** A tool call of a scripted turn. */
@@ -30,7 +34,10 @@ export type ScriptedTurn =
  *
  * *Throws*: when it is called more often than the script has turns, so that a test notices.
  */
-export function scriptedModel(turns: readonly ScriptedTurn[], names: { readonly modelId?: string } = {}): MockLanguageModelV4 {
+export function scriptedModel(
+  turns: readonly ScriptedTurn[],
+  names: { readonly modelId?: string } = {},
+): MockLanguageModelV4 {
   let callCount = 0
   let toolCallCount = 0
   const nextId = () => `call-${++toolCallCount}`
@@ -39,7 +46,10 @@ export function scriptedModel(turns: readonly ScriptedTurn[], names: { readonly 
     modelId: names.modelId ?? 'scripted',
     doStream: options => {
       const turn = turns[callCount++]
-      if (turn === undefined) throw new Error(`The script has ${turns.length} turns; this is call ${callCount}. Add a turn, or find out why the model is called.`)
+      if (turn === undefined)
+        throw new Error(
+          `The script has ${turns.length} turns; this is call ${callCount}. Add a turn, or find out why the model is called.`,
+        )
       const parts = partsOfTurn(turn, options, nextId)
       return Promise.resolve({ stream: streamOf(parts) })
     },
@@ -61,7 +71,11 @@ export function streamOf(parts: readonly LanguageModelV4StreamPart[]): ReadableS
   )
 }
 
-function partsOfTurn(turn: ScriptedTurn, options: LanguageModelV4CallOptions, nextId: () => string): readonly LanguageModelV4StreamPart[] {
+function partsOfTurn(
+  turn: ScriptedTurn,
+  options: LanguageModelV4CallOptions,
+  nextId: () => string,
+): readonly LanguageModelV4StreamPart[] {
   if (typeof turn === 'function') return partsOfTurn(turn(options), options, nextId)
   if (typeof turn === 'string') return partsOfTurn({ text: turn }, options, nextId)
   if ('error' in turn) throw turn.error
@@ -82,7 +96,11 @@ function partsOfTurn(turn: ScriptedTurn, options: LanguageModelV4CallOptions, ne
   ]
 }
 
-function blockOf(kind: 'text' | 'reasoning', id: string, deltas: readonly string[]): readonly LanguageModelV4StreamPart[] {
+function blockOf(
+  kind: 'text' | 'reasoning',
+  id: string,
+  deltas: readonly string[],
+): readonly LanguageModelV4StreamPart[] {
   return [
     { type: `${kind}-start`, id },
     ...deltas.map(delta => ({ type: `${kind}-delta` as const, id, delta })),

@@ -18,9 +18,12 @@ export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
   run.signal.addEventListener('abort', stop, { once: true })
   try {
     const waiting = attempt.toolCalls.values()
-    const workers = Array.from({ length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, attempt.toolCalls.length) }, async () => {
-      for (const call of waiting) await runToolCall(run, attempt, { call, signal: phase.signal })
-    })
+    const workers = Array.from(
+      { length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, attempt.toolCalls.length) },
+      async () => {
+        for (const call of waiting) await runToolCall(run, attempt, { call, signal: phase.signal })
+      },
+    )
     await allOrFirstError(workers, error => phase.abort(error))
   } finally {
     run.signal.removeEventListener('abort', stop)
@@ -48,7 +51,11 @@ async function runToolCall(run: Run, attempt: Attempt, turn: ToolTurn): Promise<
   await settle(run, attempt, { call, outcome: await reviewed(run, attempt, { call, outcome }) })
 }
 
-async function deny(run: Run, attempt: Attempt, { call, reason }: { readonly call: GuardedToolCall; readonly reason: string }): Promise<void> {
+async function deny(
+  run: Run,
+  attempt: Attempt,
+  { call, reason }: { readonly call: GuardedToolCall; readonly reason: string },
+): Promise<void> {
   await attempt.takeInTurn(run.chunk('tool-output-denied', { ...payloadOf(call), reason }))
   listFor(run, call).updateTool(call.toolCallId, { state: 'output-denied', reason })
   note(run, call, 'denied')
@@ -71,7 +78,10 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
 /** Runs the tool; values on the way to the last are shown as they come. */
 async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): Promise<unknown> {
   const tool = attempt.prepared!.settings.tools[call.toolName]! as ToolSet[string] & { execute: ExecuteFunction }
-  const result = tool.execute(call.verdict.type === 'run' ? call.verdict.input : call.input, toolOptions(run, { call, signal }))
+  const result = tool.execute(
+    call.verdict.type === 'run' ? call.verdict.input : call.input,
+    toolOptions(run, { call, signal }),
+  )
   if (!isAsyncIterable(result)) return await result
   let last: { readonly output: unknown } | undefined
   for await (const output of result) {
@@ -100,7 +110,11 @@ function toolOptions(run: Run, { call, signal }: ToolTurn): object {
   }
 }
 
-async function showPreliminary(run: Run, attempt: Attempt, { call, output }: { readonly call: GuardedToolCall; readonly output: unknown }): Promise<void> {
+async function showPreliminary(
+  run: Run,
+  attempt: Attempt,
+  { call, output }: { readonly call: GuardedToolCall; readonly output: unknown },
+): Promise<void> {
   const outcome = await review(run, { call, outcome: { output, preliminary: true } })
   if (outcome.error !== undefined) return
   await attempt.takeInTurn(run.chunk('tool-result', { ...payloadOf(call), output: outcome.output, preliminary: true }))
@@ -149,7 +163,11 @@ async function settle(run: Run, attempt: Attempt, { call, outcome }: Settlement)
   const modelOutput = tool?.toModelOutput
     ? await createToolModelOutput({ toolCallId: call.toolCallId, input: call.input, output, tool, errorMode: 'none' })
     : undefined
-  list.updateTool(call.toolCallId, { state: 'output-available', output, ...(modelOutput === undefined ? {} : { modelOutput }) })
+  list.updateTool(call.toolCallId, {
+    state: 'output-available',
+    output,
+    ...(modelOutput === undefined ? {} : { modelOutput }),
+  })
   note(run, call, call.verdict.type === 'answered' ? 'answered' : 'result')
 }
 

@@ -85,7 +85,10 @@ function stepNode(step: StepTrace, events: readonly LedgerEvent[]): Node {
   const own = events.filter(event => event.stepNumber === step.stepNumber && !endHooks.has(event.hook))
   const attempts = step.attempts.map(attempt => attemptNode(attempt, own))
   const toolEvents = own.filter(event => toolHooks.has(event.hook)).map(eventNode)
-  const tools = step.tools.map(tool => ({ text: `tool ${tool.toolName}(${inputText(tool.input)}): ${tool.outcome}`, children: [] }))
+  const tools = step.tools.map(tool => ({
+    text: `tool ${tool.toolName}(${inputText(tool.input)}): ${tool.outcome}`,
+    children: [],
+  }))
   return { text: `step ${step.stepNumber}`, children: [...attempts, ...tools, ...toolEvents] }
 }
 
@@ -94,7 +97,8 @@ const toolHooks: ReadonlySet<string> = new Set(['processToolResult', 'processSte
 function attemptNode(attempt: AttemptTrace, events: readonly LedgerEvent[]): Node {
   const own = events.filter(event => event.attemptNumber === attempt.attemptNumber && !toolHooks.has(event.hook))
   const tokens = attempt.tokenCount === undefined ? '' : `, ${attempt.tokenCount} tokens`
-  const how = attempt.reason === undefined ? `${attempt.finishReason ?? 'no answer'}${tokens}` : JSON.stringify(attempt.reason)
+  const how =
+    attempt.reason === undefined ? `${attempt.finishReason ?? 'no answer'}${tokens}` : JSON.stringify(attempt.reason)
   return { text: `${attempt.modelId} ${attempt.outcome}: ${how}`, children: own.map(eventNode) }
 }
 
@@ -127,7 +131,10 @@ function effectText(effect: LedgerEvent['effect']): string {
 function treeLines(nodes: readonly Node[], indent = ''): readonly string[] {
   return nodes.flatMap((node, index) => {
     const last = index === nodes.length - 1
-    return [`${indent}${last ? '└─ ' : '├─ '}${node.text}`, ...treeLines(node.children, `${indent}${last ? '   ' : '│  '}`)]
+    return [
+      `${indent}${last ? '└─ ' : '├─ '}${node.text}`,
+      ...treeLines(node.children, `${indent}${last ? '   ' : '│  '}`),
+    ]
   })
 }
 

@@ -6,9 +6,12 @@ import { z } from 'zod'
 import { runLoop, type LoopResult, type RunLoopOptions } from '@lockstep/agent-loop'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 
-export async function drain(options: Omit<RunLoopOptions, 'messageList'> & { input?: string; messageList?: MessageList }) {
+export async function drain(
+  options: Omit<RunLoopOptions, 'messageList'> & { input?: string; messageList?: MessageList },
+) {
   let id = 0
-  const messageList = options.messageList ?? new MessageList({ generateId: () => `m${++id}` }).add(options.input ?? 'Hello', 'input')
+  const messageList =
+    options.messageList ?? new MessageList({ generateId: () => `m${++id}` }).add(options.input ?? 'Hello', 'input')
   const loop = runLoop({ generateId: () => `id${++id}`, ...options, messageList } as RunLoopOptions)
   const chunks: Chunk[] = []
   for (;;) {
@@ -60,9 +63,22 @@ describe('a run', () => {
     expect(result.text).toBe('Go away, please.')
     expect(JSON.stringify(result.messages)).not.toContain('Go away."')
     expect(types).toEqual([
-      'start', 'step-start', 'text-start', 'text-delta', 'text-end', 'step-reset', 'text-start', 'text-delta', 'text-end', 'step-finish', 'finish',
+      'start',
+      'step-start',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'step-reset',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'step-finish',
+      'finish',
     ])
-    expect(model.doStreamCalls[1]!.prompt[0]).toMatchObject({ role: 'system', content: expect.stringContaining('say please') })
+    expect(model.doStreamCalls[1]!.prompt[0]).toMatchObject({
+      role: 'system',
+      content: expect.stringContaining('say please'),
+    })
     expect(result.totalUsage.totalTokens).toBe(30)
     expect(result.usage.totalTokens).toBe(15)
     expect(String(result.trace)).toMatchInlineSnapshot(`

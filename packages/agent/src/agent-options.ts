@@ -12,8 +12,10 @@ export type ProcessorChoice = Processor | BuiltinChoice
 export type PerRequest<T> = T | ((request: { readonly requestContext: RequestContext }) => T | PromiseLike<T>)
 
 /** The options of a run that a call may give. An array of processors replaces the agent's array of that name. */
-export interface CallOptions<TOOLS extends ToolSet = ToolSet>
-  extends Omit<RunLoopOptions<TOOLS>, 'messageList' | 'model' | 'tools' | 'inputProcessors' | 'outputProcessors' | 'errorProcessors'> {
+export interface CallOptions<TOOLS extends ToolSet = ToolSet> extends Omit<
+  RunLoopOptions<TOOLS>,
+  'messageList' | 'model' | 'tools' | 'inputProcessors' | 'outputProcessors' | 'errorProcessors'
+> {
   readonly model?: ModelChoice
   readonly instructions?: SystemInput
   /** Messages that the model should know for this call: neither input nor remembered. */

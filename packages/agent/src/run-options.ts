@@ -2,7 +2,7 @@
 import type { RunLoopOptions } from '@lockstep/agent-loop'
 import { MessageList, type MessageInput } from '@lockstep/message-list'
 import { RequestContext, type Processor } from '@lockstep/processors'
-import { loadBuiltin } from '@lockstep/processors-builtin'
+import { loadBuiltin, type BuiltinChoice } from '@lockstep/processors-builtin'
 import type { ToolSet } from 'ai'
 import type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice } from './agent-options.ts'
 import { AgentError } from './errors.ts'
@@ -14,22 +14,41 @@ export interface AgentCall<TOOLS extends ToolSet> {
 }
 
 /** Reads the forms in which a call may be made. Throws: `invalid-input`. */
-export function readCall<TOOLS extends ToolSet>(input: AgentInput<TOOLS>, options: CallOptions<TOOLS> = {}): AgentCall<TOOLS> {
+export function readCall<TOOLS extends ToolSet>(
+  input: AgentInput<TOOLS>,
+  options: CallOptions<TOOLS> = {},
+): AgentCall<TOOLS> {
   if (typeof input === 'string') return { messages: [input], options }
   if (Array.isArray(input)) return { messages: input as readonly MessageInput[], options }
   if (typeof input !== 'object' || input === null)
-    throw new AgentError('invalid-input', `The input is ${String(input)}. Give a string, messages, or { prompt } or { messages }.`)
+    throw new AgentError(
+      'invalid-input',
+      `The input is ${String(input)}. Give a string, messages, or { prompt } or { messages }.`,
+    )
   if ('role' in input) return { messages: [input as MessageInput], options }
-  const { prompt, messages, ...own } = input as { readonly prompt?: string | readonly MessageInput[]; readonly messages?: readonly MessageInput[] }
+  const { prompt, messages, ...own } = input as {
+    readonly prompt?: string | readonly MessageInput[]
+    readonly messages?: readonly MessageInput[]
+  }
   if ((prompt === undefined) === (messages === undefined))
-    throw new AgentError('invalid-input', `The input has the keys ${JSON.stringify(Object.keys(input))}. Give exactly one of prompt and messages.`)
-  return { messages: [prompt ?? messages ?? []].flat() as readonly MessageInput[], options: { ...own, ...options } as CallOptions<TOOLS> }
+    throw new AgentError(
+      'invalid-input',
+      `The input has the keys ${JSON.stringify(Object.keys(input))}. Give exactly one of prompt and messages.`,
+    )
+  return {
+    messages: [prompt ?? messages ?? []].flat() as readonly MessageInput[],
+    options: { ...own, ...options } as CallOptions<TOOLS>,
+  }
 }
 
 /** Puts agent, defaults and call together; the call wins, then the defaults. */
-export async function runOptionsFor<TOOLS extends ToolSet>(config: AgentConfig<TOOLS>, call: AgentCall<TOOLS>): Promise<RunLoopOptions<TOOLS>> {
+export async function runOptionsFor<TOOLS extends ToolSet>(
+  config: AgentConfig<TOOLS>,
+  call: AgentCall<TOOLS>,
+): Promise<RunLoopOptions<TOOLS>> {
   const given = { ...config.defaultGenerateOptions, ...config.defaultOptions, ...definedOf(call.options) }
-  const { instructions, context, threadId, resourceId, inputProcessors, outputProcessors, errorProcessors, ...run } = given
+  const { instructions, context, threadId, resourceId, inputProcessors, outputProcessors, errorProcessors, ...run } =
+    given
   const requestContext = given.requestContext ?? new RequestContext()
   const resolve = <T>(value: PerRequest<T>) => resolved(value, requestContext)
   const [model, tools, input, output, error, system] = await Promise.all([
@@ -63,8 +82,14 @@ async function resolved<T>(value: PerRequest<T>, requestContext: RequestContext)
 }
 
 /** Loads the builtins that are given by name; everything else is taken as it is, for the plan to check. */
-function processorsOf(choices: readonly ProcessorChoice[] | undefined): Promise<readonly Processor[]> {
-  return Promise.all((choices ?? []).map(choice => (typeof choice === 'string' || Array.isArray(choice) ? loadBuiltin(choice as never) : (choice as Processor))))
+async function processorsOf(choices: readonly ProcessorChoice[] | undefined): Promise<readonly Processor[]> {
+  const processors: Processor[] = []
+  for (const choice of choices ?? []) processors.push(isBuiltin(choice) ? await loadBuiltin(choice) : choice)
+  return processors
+}
+
+function isBuiltin(choice: ProcessorChoice): choice is BuiltinChoice {
+  return typeof choice === 'string' || Array.isArray(choice)
 }
 
 function definedOf<T extends object>(options: T): T {

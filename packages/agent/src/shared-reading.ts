@@ -26,7 +26,10 @@ export class SharedReading<T, TReturn> {
   /** Opens a view. Throws: `opened-too-late` once reading has begun, since the beginning is gone. */
   view(): AsyncGenerator<T, void, void> {
     if (this.#source)
-      throw new AgentError('opened-too-late', 'This view of the stream was opened after reading had begun, so it would miss the beginning. Take all views before you read one, or await the promises.')
+      throw new AgentError(
+        'opened-too-late',
+        'This view of the stream was opened after reading had begun, so it would miss the beginning. Take all views before you read one, or await the promises.',
+      )
     const reader: Reader<T> = { queue: [], left: false }
     this.#readers.add(reader)
     return new View(
@@ -43,7 +46,7 @@ export class SharedReading<T, TReturn> {
 
   async #drain(): Promise<TReturn> {
     // Views may still be taken in the same breath as the promise.
-    await undefined
+    await Promise.resolve()
     while (await this.#advance());
     if (this.#ended && 'value' in this.#ended) return this.#ended.value
     throw (this.#ended as { readonly error: unknown }).error

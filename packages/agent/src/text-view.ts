@@ -7,10 +7,19 @@ export interface TextViewOptions {
   readonly holdSteps: boolean
 }
 
-const accepting: ReadonlySet<Chunk['type']> = new Set(['tool-result', 'tool-error', 'tool-output-denied', 'step-finish', 'finish'])
+const accepting: ReadonlySet<Chunk['type']> = new Set([
+  'tool-result',
+  'tool-error',
+  'tool-output-denied',
+  'step-finish',
+  'finish',
+])
 
 /** The text of accepted steps. A tripwire ends it; an error or an abort is thrown. */
-export async function* textView(chunks: AsyncIterable<Chunk>, options: () => Promise<TextViewOptions>): AsyncGenerator<string, void, void> {
+export async function* textView(
+  chunks: AsyncIterable<Chunk>,
+  options: () => Promise<TextViewOptions>,
+): AsyncGenerator<string, void, void> {
   const { holdSteps } = await options()
   let held: string[] = []
   for await (const chunk of chunks) {

@@ -4,7 +4,10 @@ import { tool } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 
-const agentOf = (turns: Parameters<typeof scriptedModel>[0], config: Partial<ConstructorParameters<typeof Agent>[0]> = {}) => {
+const agentOf = (
+  turns: Parameters<typeof scriptedModel>[0],
+  config: Partial<ConstructorParameters<typeof Agent>[0]> = {},
+) => {
   const model = scriptedModel(turns)
   return { model, agent: new Agent({ name: 'test', model, ...config }) }
 }
@@ -16,7 +19,9 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const hang = (signal: AbortSignal | undefined) =>
-  new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
+  new Promise<never>((_, reject) =>
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+  )
 
 describe('an agent', () => {
   it('puts its instructions before what it is asked', async () => {
@@ -40,7 +45,9 @@ describe('an agent', () => {
 
   it('refuses an object that asks nothing, and says what it may have', () => {
     const { agent } = agentOf(['x'])
-    expect(() => agent.stream({ promt: 'Hi' } as never)).toThrow('The input has the keys ["promt"]. Give exactly one of prompt and messages.')
+    expect(() => agent.stream({ promt: 'Hi' } as never)).toThrow(
+      'The input has the keys ["promt"]. Give exactly one of prompt and messages.',
+    )
   })
 
   it('makes instructions, model, tools and processors for each request', async () => {
@@ -50,7 +57,9 @@ describe('an agent', () => {
       name: 'test',
       instructions: ({ requestContext }) => `You serve ${String(requestContext.get('tenant'))}.`,
       model: () => Promise.resolve(model),
-      inputProcessors: ({ requestContext }) => [{ id: 'p', processInput: () => void seen.push(requestContext.get('tenant')) }],
+      inputProcessors: ({ requestContext }) => [
+        { id: 'p', processInput: () => void seen.push(requestContext.get('tenant')) },
+      ],
     })
     const { RequestContext } = await import('@lockstep/agent')
     await agent.generate('Hi', { requestContext: new RequestContext({ tenant: 'acme' }) })
@@ -68,7 +77,9 @@ describe('an agent', () => {
   })
 
   it('takes builtins by name', async () => {
-    const { agent } = agentOf([{ text: ['key sk-ant-', 'abcdefghij0123456789', ' end'] }], { outputProcessors: ['secret-redactor'] })
+    const { agent } = agentOf([{ text: ['key sk-ant-', 'abcdefghij0123456789', ' end'] }], {
+      outputProcessors: ['secret-redactor'],
+    })
     expect((await agent.generate('Hi')).text).toBe('key [redacted anthropic-key] end')
   })
 })
@@ -126,11 +137,16 @@ describe('a stream', () => {
   })
 
   it('says nothing about a failure that nobody looks at, and everything to who does', async () => {
-    const unhandled = vi.fn()
+    const unhandled = vi.fn<(reason: unknown) => void>()
     process.on('unhandledRejection', unhandled)
     const { agent } = agentOf([{ error: new Error('no such model') }, { error: new Error('again') }])
     const quiet = agent.stream('Hi')
-    expect((await collect(quiet.fullStream)).map(chunk => chunk.type)).toEqual(['start', 'step-start', 'error', 'finish'])
+    expect((await collect(quiet.fullStream)).map(chunk => chunk.type)).toEqual([
+      'start',
+      'step-start',
+      'error',
+      'finish',
+    ])
     const stream = agent.stream('Hi')
     await expect(stream.text).rejects.toThrow('again')
     await expect(stream.steps).rejects.toMatchObject({ result: { stopReason: 'error' } })
@@ -144,7 +160,9 @@ describe('an abort', () => {
   it('rejects generate with the reason, wherever the run is', async () => {
     const controller = new AbortController()
     const { agent } = agentOf([{ toolCalls: [{ toolName: 'wait', input: {} }] }], {
-      tools: { wait: tool({ inputSchema: z.object({}), execute: (_, { abortSignal }): Promise<string> => hang(abortSignal) }) },
+      tools: {
+        wait: tool({ inputSchema: z.object({}), execute: (_, { abortSignal }): Promise<string> => hang(abortSignal) }),
+      },
     })
     const reason = new Error('changed my mind')
     const run = agent.generate('Hi', {
@@ -156,18 +174,24 @@ describe('an abort', () => {
     await expect(run).rejects.toBe(reason)
   })
 
-  it.each(['processInput', 'processInputStep', 'processOutputStep', 'processToolResult', 'processOutputResult'] as const)(
-    'ends a hook that never returns: %s',
-    async hook => {
-      const controller = new AbortController()
-      const forever = { id: 'slow', [hook]: () => (setImmediate(() => controller.abort(new Error('enough'))), new Promise(() => {})) } as Processor
-      const { agent } = agentOf([{ toolCalls: [{ toolName: 'echo', input: {} }] }, 'done'], {
-        tools: { echo: tool({ inputSchema: z.object({}), execute: () => 'echo' }) },
-      })
-      const arrays = hook.startsWith('processInput') ? { inputProcessors: [forever] } : { outputProcessors: [forever] }
-      await expect(agent.generate('Hi', { abortSignal: controller.signal, ...arrays })).rejects.toThrow('enough')
-    },
-  )
+  it.each([
+    'processInput',
+    'processInputStep',
+    'processOutputStep',
+    'processToolResult',
+    'processOutputResult',
+  ] as const)('ends a hook that never returns: %s', async hook => {
+    const controller = new AbortController()
+    const forever = {
+      id: 'slow',
+      [hook]: () => (setImmediate(() => controller.abort(new Error('enough'))), new Promise(() => {})),
+    } as Processor
+    const { agent } = agentOf([{ toolCalls: [{ toolName: 'echo', input: {} }] }, 'done'], {
+      tools: { echo: tool({ inputSchema: z.object({}), execute: () => 'echo' }) },
+    })
+    const arrays = hook.startsWith('processInput') ? { inputProcessors: [forever] } : { outputProcessors: [forever] }
+    await expect(agent.generate('Hi', { abortSignal: controller.signal, ...arrays })).rejects.toThrow('enough')
+  })
 
   it('leaves no listener on the signal', async () => {
     const { signal } = new AbortController()
@@ -205,6 +229,9 @@ describe('a guard that throws', () => {
       },
     }
     const { agent } = agentOf(['Hi'], { inputProcessors: [writer] })
-    await expect(agent.generate('Hi')).rejects.toMatchObject({ code: 'frozen-write', message: expect.stringContaining('writer') })
+    await expect(agent.generate('Hi')).rejects.toMatchObject({
+      code: 'frozen-write',
+      message: expect.stringContaining('writer'),
+    })
   })
 })

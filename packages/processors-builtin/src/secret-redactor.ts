@@ -1,6 +1,13 @@
 // Replaces secrets in what the model says and in what tools give, also when a secret is split over chunks.
 import type { Chunk, Processor, ProcessOutputStreamArgs } from '@lockstep/processors'
-import { nothingHeld, redactSecrets, scanForSecrets, scanToEnd, type HeldText, type Replacement } from './secret-scan.ts'
+import {
+  nothingHeld,
+  redactSecrets,
+  scanForSecrets,
+  scanToEnd,
+  type HeldText,
+  type Replacement,
+} from './secret-scan.ts'
 
 /** Options of the secret redactor. */
 export interface SecretRedactorOptions {
@@ -67,5 +74,7 @@ function redactValue(value: unknown, redact: (text: string) => string): unknown 
   }
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
   const entries = Object.entries(value).map(([key, item]) => [key, redactValue(item, redact), item] as const)
-  return entries.some(([, item, before]) => item !== before) ? Object.fromEntries(entries.map(([key, item]) => [key, item])) : value
+  return entries.some(([, item, before]) => item !== before)
+    ? Object.fromEntries(entries.map(([key, item]) => [key, item]))
+    : value
 }

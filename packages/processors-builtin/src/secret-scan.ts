@@ -29,8 +29,13 @@ const frameLength = 64
  *
  * *Cost*: linear in the piece; what is held is looked at again only when white space comes.
  */
-export function scanForSecrets(held: HeldText, piece: string, replacement: Replacement): { readonly text: string; readonly held: HeldText } {
-  if (!held.inPrivateKey && !held.spaced && !/\s/.test(piece)) return { text: '', held: { ...held, text: held.text + piece } }
+export function scanForSecrets(
+  held: HeldText,
+  piece: string,
+  replacement: Replacement,
+): { readonly text: string; readonly held: HeldText } {
+  if (!held.inPrivateKey && !held.spaced && !/\s/.test(piece))
+    return { text: '', held: { ...held, text: held.text + piece } }
   let rest = held.text + piece
   let { inPrivateKey } = held
   let text = ''
@@ -49,7 +54,10 @@ export function scanForSecrets(held: HeldText, piece: string, replacement: Repla
   }
   const end = safeEnd(rest)
   const kept = rest.slice(end)
-  return { text: text + redactRuns(rest.slice(0, end), replacement), held: { text: kept, inPrivateKey, spaced: /\s/.test(kept) } }
+  return {
+    text: text + redactRuns(rest.slice(0, end), replacement),
+    held: { text: kept, inPrivateKey, spaced: /\s/.test(kept) },
+  }
 }
 
 /** What is left at the end of the text. A private key without its last line is a private key all the same. */

@@ -102,6 +102,8 @@ describe('the secret redactor', () => {
   it('is a builtin that can be named', async () => {
     const processor = await loadBuiltin(['secret-redactor', { replacement: () => '***' }])
     expect(processor.id).toBe('secret-redactor')
-    await expect(loadBuiltin('secret-redacter' as never)).rejects.toThrow("There is no builtin processor 'secret-redacter'. The builtins are: secret-redactor.")
+    await expect(loadBuiltin('secret-redacter' as never)).rejects.toThrow(
+      "There is no builtin processor 'secret-redacter'. The builtins are: secret-redactor.",
+    )
   })
 })

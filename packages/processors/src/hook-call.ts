@@ -33,7 +33,11 @@ export class HookCall {
   #misuse: ProcessorError | undefined
   #open = true
 
-  constructor(scope: HookScope, processor: Processor, at: { readonly hook: HookName; readonly position: StepPosition }) {
+  constructor(
+    scope: HookScope,
+    processor: Processor,
+    at: { readonly hook: HookName; readonly position: StepPosition },
+  ) {
     this.#scope = scope
     this.processor = processor
     this.hook = at.hook
@@ -123,8 +127,16 @@ export class HookCall {
     const frozen = frozenWriteError(error)
     const details = { processorId: this.processor.id, hook: this.hook, cause: error }
     return frozen
-      ? new ProcessorError('frozen-write', `The processor '${this.processor.id}' wrote in ${this.hook}: ${frozen.message}`, details)
-      : new ProcessorError('hook-failed', `The processor '${this.processor.id}' failed in ${this.hook}: ${messageOf(error)}`, details)
+      ? new ProcessorError(
+          'frozen-write',
+          `The processor '${this.processor.id}' wrote in ${this.hook}: ${frozen.message}`,
+          details,
+        )
+      : new ProcessorError(
+          'hook-failed',
+          `The processor '${this.processor.id}' failed in ${this.hook}: ${messageOf(error)}`,
+          details,
+        )
   }
 
   readonly #abort = (reason?: string, options?: AbortOptions): never => {
@@ -155,7 +167,10 @@ export class HookCall {
 
   /** An error of the contract, with the name of the processor and the hook in it. */
   misused(code: ProcessorError['code'], message: string): ProcessorError {
-    return new ProcessorError(code, `The processor '${this.processor.id}' ${message}`, { processorId: this.processor.id, hook: this.hook })
+    return new ProcessorError(code, `The processor '${this.processor.id}' ${message}`, {
+      processorId: this.processor.id,
+      hook: this.hook,
+    })
   }
 
   #count(startedAt: number): void {

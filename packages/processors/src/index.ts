@@ -10,7 +10,12 @@ export type {
   ProcessInputStepResult,
   ProcessInputStepReturn,
 } from './process-input-step.ts'
-export type { CachedResponse, ModelRequest, ProcessLLMRequestArgs, ProcessLLMRequestResult } from './process-llm-request.ts'
+export type {
+  CachedResponse,
+  ModelRequest,
+  ProcessLLMRequestArgs,
+  ProcessLLMRequestResult,
+} from './process-llm-request.ts'
 export type { ProcessAPIErrorArgs, ProcessAPIErrorResult } from './process-api-error.ts'
 export type { FlushArgs, ProcessOutputStreamArgs, ProcessOutputStreamReturn } from './process-output-stream.ts'
 export type { ModelResponse, ProcessLLMResponseArgs } from './process-llm-response.ts'

@@ -19,7 +19,11 @@ export function eachInOrder<T>(items: readonly T[], visit: (item: T) => MaybePro
   }
 }
 
-async function finishInOrder<T>(pending: PromiseLike<void>, rest: readonly T[], visit: (item: T) => MaybePromise<void>) {
+async function finishInOrder<T>(
+  pending: PromiseLike<void>,
+  rest: readonly T[],
+  visit: (item: T) => MaybePromise<void>,
+) {
   await pending
   for (const item of rest) {
     const next = visit(item)

@@ -69,7 +69,10 @@ export function checkSameList(call: HookCall, returned: MessageList): void {
 export function checkKeys(call: HookCall, returned: object, known: readonly string[]): void {
   for (const key of Object.keys(returned)) {
     if (known.includes(key)) continue
-    throw call.misused('unknown-key', `returned an unknown key '${key}' from ${call.hook}. The keys are ${known.join(', ')}.`)
+    throw call.misused(
+      'unknown-key',
+      `returned an unknown key '${key}' from ${call.hook}. The keys are ${known.join(', ')}.`,
+    )
   }
 }
 
@@ -79,7 +82,10 @@ export function applyMessageResult(call: HookCall, result: MessageResult, rules:
   if (result instanceof MessageList) return checkSameList(call, result)
   if (Array.isArray(result)) return commitReturned(call, result as readonly MessageInput[], rules)
   if (typeof result !== 'object')
-    throw call.misused('invalid-return', `returned ${String(result)} from ${call.hook}. Return messages, the messageList, or nothing.`)
+    throw call.misused(
+      'invalid-return',
+      `returned ${String(result)} from ${call.hook}. Return messages, the messageList, or nothing.`,
+    )
   checkKeys(call, result, ['messages', 'systemMessages'])
   const { messages, systemMessages } = result as Exclude<typeof result, readonly MessageInput[]>
   if (systemMessages) call.list.replaceAllSystemMessages(systemMessages)
@@ -104,7 +110,11 @@ export interface MessageHook {
 }
 
 /** Runs a message hook of each processor in order, and commits what each returned before the next is called. */
-export function runMessageHook(scope: HookScope, processors: readonly Processor[], about: MessageHook): MaybePromise<void> {
+export function runMessageHook(
+  scope: HookScope,
+  processors: readonly Processor[],
+  about: MessageHook,
+): MaybePromise<void> {
   const { hook, source, empty } = about
   return eachInOrder(processors, processor => {
     const { position, own } = about.at()
@@ -123,7 +133,10 @@ export function runMessageHook(scope: HookScope, processors: readonly Processor[
 }
 
 /** Enters in the ledger whether the messages or the system messages are others than before. */
-export function noteListChanges(call: HookCall, before: { readonly messages: unknown; readonly systemMessages: unknown }): void {
+export function noteListChanges(
+  call: HookCall,
+  before: { readonly messages: unknown; readonly systemMessages: unknown },
+): void {
   const what = [
     ...(call.list.get.all.db() === before.messages ? [] : ['messages']),
     ...(call.list.getAllSystemMessages() === before.systemMessages ? [] : ['systemMessages']),

@@ -79,7 +79,12 @@ function checkArray(arrays: ProcessorArrays, array: ArrayName): void {
 }
 
 function checkProcessor(processor: unknown, array: ArrayName): asserts processor is Processor {
-  if (typeof processor !== 'object' || processor === null || typeof (processor as Processor).id !== 'string' || (processor as Processor).id === '')
+  if (
+    typeof processor !== 'object' ||
+    processor === null ||
+    typeof (processor as Processor).id !== 'string' ||
+    (processor as Processor).id === ''
+  )
     throw new ProcessorError(
       'not-a-processor',
       `${array} has ${describe(processor)} in it; a processor is an object with a non-empty string as \`id\` and hooks.`,
@@ -87,10 +92,19 @@ function checkProcessor(processor: unknown, array: ArrayName): asserts processor
   if (checked.has(processor)) return
   const { id } = processor as Processor
   for (const name of memberNames(processor)) {
-    if (!/^process[A-Z]/.test(name) || allowed.has(name) || typeof (processor as Record<string, unknown>)[name] !== 'function') continue
-    throw new ProcessorError('unknown-hook', `The processor '${id}' has a method '${name}', which is no hook. The hooks are ${hookNames.join(', ')}.`, {
-      processorId: id,
-    })
+    if (
+      !/^process[A-Z]/.test(name) ||
+      allowed.has(name) ||
+      typeof (processor as Record<string, unknown>)[name] !== 'function'
+    )
+      continue
+    throw new ProcessorError(
+      'unknown-hook',
+      `The processor '${id}' has a method '${name}', which is no hook. The hooks are ${hookNames.join(', ')}.`,
+      {
+        processorId: id,
+      },
+    )
   }
   checked.add(processor)
 }
@@ -98,17 +112,25 @@ function checkProcessor(processor: unknown, array: ArrayName): asserts processor
 const allowed: ReadonlySet<string> = new Set<string>(hookNames)
 
 function* memberNames(processor: object): Iterable<string> {
-  for (let at: object | null = processor; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+  for (
+    let at: object | null = processor;
+    at !== null && at !== Object.prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  )
     yield* Object.getOwnPropertyNames(at)
 }
 
 function arraysFor(processor: Processor): string {
-  const places = hookNames.filter(hook => typeof processor[hook] === 'function').flatMap(hook => placesOf[hook].slice(0, 1))
+  const places = hookNames
+    .filter(hook => typeof processor[hook] === 'function')
+    .flatMap(hook => placesOf[hook].slice(0, 1))
   return places.length === 0 ? 'no array before it has a hook' : [...new Set(places)].join(' or ')
 }
 
 function describe(value: unknown): string {
   if (typeof value === 'function') return `a function (${value.name || 'unnamed'}; call it, or write \`new\`)`
   if (typeof value === 'string') return `the string ${JSON.stringify(value)}`
-  return typeof value === 'object' && value !== null ? `an object with the keys ${JSON.stringify(Object.keys(value))}` : String(value)
+  return typeof value === 'object' && value !== null
+    ? `an object with the keys ${JSON.stringify(Object.keys(value))}`
+    : String(value)
 }

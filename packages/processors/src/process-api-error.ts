@@ -2,7 +2,6 @@
 import type { ProcessorContext, StepPosition } from './context.ts'
 import type { ModelChoice } from './call-model.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
-import type { MaybePromise } from './maybe-promise.ts'
 import { checkKeys } from './message-result.ts'
 import type { Processor } from './processor.ts'
 

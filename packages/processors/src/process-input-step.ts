@@ -119,9 +119,13 @@ class InputStepChain {
       checkSameList(call, result)
       return []
     }
-    if (Array.isArray(result)) return this.#applyMessages(call, result as readonly MessageInput[], { given, scope: 'run' })
+    if (Array.isArray(result))
+      return this.#applyMessages(call, result as readonly MessageInput[], { given, scope: 'run' })
     if (typeof result !== 'object')
-      throw call.misused('invalid-return', `returned ${String(result)} from processInputStep. Return settings, messages, or nothing.`)
+      throw call.misused(
+        'invalid-return',
+        `returned ${String(result)} from processInputStep. Return settings, messages, or nothing.`,
+      )
     return this.#applyResult(call, result as ProcessInputStepResult, given)
   }
 
@@ -135,7 +139,8 @@ class InputStepChain {
     if (result.messageList) checkSameList(call, result.messageList)
     const what: string[] = [...this.#applySettings(call, result)]
     if (result.systemMessages) call.list.replaceAllSystemMessages(result.systemMessages)
-    if (result.messages) what.push(...this.#applyMessages(call, result.messages, { given, scope: result.scope ?? 'run' }))
+    if (result.messages)
+      what.push(...this.#applyMessages(call, result.messages, { given, scope: result.scope ?? 'run' }))
     return what
   }
 
@@ -152,7 +157,10 @@ class InputStepChain {
     try {
       return this.#scope.host.resolveModel(model)
     } catch (error) {
-      throw call.misused('unsupported-model', `returned a model from processInputStep that cannot be used. ${error instanceof Error ? error.message : String(error)}`)
+      throw call.misused(
+        'unsupported-model',
+        `returned a model from processInputStep that cannot be used. ${error instanceof Error ? error.message : String(error)}`,
+      )
     }
   }
 
@@ -161,7 +169,11 @@ class InputStepChain {
     returned: readonly MessageInput[],
     rules: { readonly given: readonly AgentMessage[]; readonly scope: 'run' | 'step' },
   ): readonly string[] {
-    const { edits, systemMessages } = readReturnedArray(call, returned, { given: rules.given, source: 'input', empty: 'refused' })
+    const { edits, systemMessages } = readReturnedArray(call, returned, {
+      given: rules.given,
+      source: 'input',
+      empty: 'refused',
+    })
     this.#commit(call, edits, rules.scope)
     if (systemMessages.length > 0) call.list.addSystem(systemMessages as ReturnedMessages['systemMessages'])
     return edits.length > 0 && rules.scope === 'step' ? ['prompt'] : []

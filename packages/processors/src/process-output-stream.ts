@@ -19,10 +19,10 @@ export type ProcessOutputStreamArgs<
 export type ProcessOutputStreamReturn = Chunk | readonly Chunk[] | null | undefined | void
 
 /** What `flush` is given. */
-export type FlushArgs<
-  TTripwireMetadata = unknown,
-  TState extends object = Record<string, unknown>,
-> = ProcessorContext<TTripwireMetadata, TState> & {
+export type FlushArgs<TTripwireMetadata = unknown, TState extends object = Record<string, unknown>> = ProcessorContext<
+  TTripwireMetadata,
+  TState
+> & {
   /** The end of a text or reasoning block · the end of the attempt's stream · the run was aborted. */
   readonly reason: 'block-end' | 'finish' | 'abort'
   /** The block that ends, when one does. */

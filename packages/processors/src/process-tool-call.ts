@@ -13,7 +13,10 @@ export type ProcessToolCallArgs<
 > = ProcessorContext<TTripwireMetadata, TState> & ToolCallInfo
 
 /** Another input · an answer instead of the tool's · a refusal, whose reason the model reads. */
-export type ProcessToolCallResult = { readonly input: unknown } | { readonly output: unknown } | { readonly deny: string }
+export type ProcessToolCallResult =
+  | { readonly input: unknown }
+  | { readonly output: unknown }
+  | { readonly deny: string }
 
 /** What the chain decided about a call. */
 export type ToolCallVerdict =
@@ -58,7 +61,10 @@ function judge(call: HookCall, input: unknown, result: ProcessToolCallResult | v
   if (result === undefined || result === null) return { type: 'run', input }
   checkKeys(call, result, ['input', 'output', 'deny'])
   if (Object.keys(result).length !== 1)
-    throw call.misused('invalid-return', `returned ${Object.keys(result).length} decisions from processToolCall. Return one of input, output and deny.`)
+    throw call.misused(
+      'invalid-return',
+      `returned ${Object.keys(result).length} decisions from processToolCall. Return one of input, output and deny.`,
+    )
   if ('deny' in result) {
     call.note({ type: 'decided', decision: 'deny' })
     return { type: 'denied', input, reason: String(result.deny) }

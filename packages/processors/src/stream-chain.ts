@@ -54,14 +54,17 @@ export class StreamChain {
   async #passLater(pending: PromiseLike<ProcessOutputStreamReturn>, next: number): Promise<ChainOutput> {
     const result = await pending
     if (result === undefined || result === null) return undefined
-    return Array.isArray(result) ? this.#passEach(next, result as readonly Chunk[]) : this.#passFrom(next, result as Chunk)
+    return Array.isArray(result)
+      ? this.#passEach(next, result as readonly Chunk[])
+      : this.#passFrom(next, result as Chunk)
   }
 
   #passEach(next: number, chunks: readonly Chunk[]): MaybePromise<readonly Chunk[]> {
     const out: Chunk[] = []
     for (let index = 0; index < chunks.length; index++) {
       const passed = this.#passFrom(next, chunks[index]!)
-      if (isPromiseLike(passed)) return this.#passRest(next, { out, pending: passed as PromiseLike<ChainOutput>, rest: chunks.slice(index + 1) })
+      if (isPromiseLike(passed))
+        return this.#passRest(next, { out, pending: passed as PromiseLike<ChainOutput>, rest: chunks.slice(index + 1) })
       append(out, passed as ChainOutput)
     }
     return out
@@ -234,5 +237,7 @@ function append(out: Chunk[], passed: ChainOutput): void {
 
 /** Both lists are subsequences of the output array; their union keeps its order. */
 function orderedUnion(streaming: readonly Processor[], flushing: readonly Processor[]): readonly Processor[] {
-  return flushing.every(processor => streaming.includes(processor)) ? streaming : [...new Set([...streaming, ...flushing])]
+  return flushing.every(processor => streaming.includes(processor))
+    ? streaming
+    : [...new Set([...streaming, ...flushing])]
 }

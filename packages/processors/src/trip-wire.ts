@@ -22,7 +22,11 @@ export class TripWire<TMetadata = unknown> extends Error {
   readonly processorId: string
   readonly hook: string
 
-  constructor(by: { readonly processorId: string; readonly hook: string }, reason?: string, options?: AbortOptions<TMetadata>) {
+  constructor(
+    by: { readonly processorId: string; readonly hook: string },
+    reason?: string,
+    options?: AbortOptions<TMetadata>,
+  ) {
     super(reason ?? `Stopped by the processor '${by.processorId}'.`)
     this.reason = this.message
     this.retry = options?.retry === true

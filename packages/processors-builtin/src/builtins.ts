@@ -1,0 +1,28 @@
+// The table of builtins: a name and how it is made. Nothing is loaded before it is asked for.
+import type { Processor } from '@lockstep/processors'
+import type { SecretRedactorOptions } from './secret-redactor.ts'
+
+/** The builtins and their options. */
+export interface Builtins {
+  readonly 'secret-redactor': SecretRedactorOptions
+}
+
+/** The name of a builtin. */
+export type BuiltinName = keyof Builtins
+
+/** A builtin as data: its name, or its name and options. */
+export type BuiltinChoice = BuiltinName | { [K in BuiltinName]: readonly [K, Builtins[K]?] }[BuiltinName]
+
+const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise<Processor> } = {
+  'secret-redactor': async options => (await import('./secret-redactor.ts')).secretRedactor(options),
+}
+
+/** Makes a builtin from its name. Throws: a `RangeError` that lists the names, for one that does not exist. */
+export async function loadBuiltin(choice: BuiltinChoice): Promise<Processor> {
+  const [name, options] = typeof choice === 'string' ? ([choice, undefined] as const) : choice
+  if (!Object.hasOwn(loaders, name))
+    throw new RangeError(
+      `There is no builtin processor '${String(name)}'. The builtins are: ${Object.keys(loaders).join(', ')}. Import a plugin and give it as a value.`,
+    )
+  return loaders[name](options)
+}
