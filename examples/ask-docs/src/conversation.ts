@@ -21,7 +21,7 @@ export class Conversation {
     const trace = await run.trace
     const result = await run.result
     this.#said = result.messageList.get.all.db()
-    this.#screen.write(`${endingOf(result)}\n\nTrace\n${trace}\n`)
+    this.#screen.write(`${endingOf(result)}\n\nTrace\n${trace.toString()}\n`)
   }
 }
 

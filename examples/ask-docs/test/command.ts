@@ -10,10 +10,12 @@ const main = join(import.meta.dirname, '..', 'src', 'main.ts')
 const conditions = process.env['LOCKSTEP_BUILT'] === '1' ? [] : ['--conditions=@lockstep/source']
 const modelVariables = ['LOCKSTEP_MODEL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY']
 
+type Environment = Readonly<Record<string, string>>
+
 /** Starts the command with these arguments and no other model variables than those given. */
-export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
+export function start(args: readonly string[], environment: Environment = {}, cwd = process.cwd()): Command {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !modelVariables.includes(name)))
-  const child = spawn(process.execPath, [...conditions, main, ...args], { env: { ...inherited, ...environment } })
+  const child = spawn(process.execPath, [...conditions, main, ...args], { cwd, env: { ...inherited, ...environment } })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', data => (stdout += String(data)))
@@ -23,5 +25,5 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
 }
 
 /** Runs the command to its end. */
-export const run = (args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Finished> =>
-  start(args, environment).finished
+export const run = (args: readonly string[], environment?: Environment, cwd?: string): Promise<Finished> =>
+  start(args, environment, cwd).finished

@@ -61,7 +61,7 @@ describe('the tools', () => {
 
   it('search with a bounded number of hits', () => {
     expect(run('searchDocs', { query: 'tea boat sail knot', limit: 2 })).toMatchObject({ hits: [{}, {}] })
-    expect(() => run('searchDocs', { query: 'tea', limit: 11 })).toThrow()
+    expect(() => run('searchDocs', { query: 'tea', limit: 11 })).toThrow('too_big')
   })
 
   it('read a section with the headings above it', () => {
@@ -121,8 +121,9 @@ describe('cutting Markdown into what can be quoted', () => {
       'First bold link.',
       'Second uses `a.b`, e.g. here.',
       'item one',
-      'item two nested',
-      'x – `y`',
+      'item two',
+      'nested',
+      'x – b: `y`',
     ])
   })
 

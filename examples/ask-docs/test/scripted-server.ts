@@ -1,7 +1,8 @@
 // An OpenAI-compatible server on loopback that says what a script tells it to, over real HTTP, and keeps what it was asked.
 import { EventEmitter, once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
 export type Reply =
@@ -30,15 +31,14 @@ export async function scriptedServer(replies: readonly Reply[]): Promise<Scripte
   const asked: Asked[] = []
   const events = new EventEmitter()
   const [hanging, left] = [once(events, 'hanging'), once(events, 'left')]
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const part of request) body += String(part)
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const reply = replies[asked.length] ?? { status: 500, message: 'The script has no more replies' }
-    asked.push({ ...JSON.parse(body), authorization: request.headers.authorization })
+    asked.push({ ...((await json(request)) as Asked), authorization: request.headers.authorization })
     response.on('close', () => 'hangAfter' in reply && events.emit('left'))
     send(response, reply)
     if ('hangAfter' in reply) events.emit('hanging')
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()

@@ -23,14 +23,11 @@ function quotablesIn(block: Token): readonly Quotable[] {
     case 'text':
       return sentences(plain((block as Tokens.Paragraph).tokens ?? []))
     case 'list':
-      return (block as Tokens.List).items.map(({ tokens }) => item(tokens.flatMap(quotablesIn).map(({ text }) => text)))
+      return (block as Tokens.List).items.flatMap(itemsOf)
     case 'blockquote':
       return (block as Tokens.Blockquote).tokens.flatMap(quotablesIn)
     case 'table':
-      return (block as Tokens.Table).rows.map(row => ({
-        type: 'item',
-        text: row.map(cell => plain(cell.tokens)).join(' – '),
-      }))
+      return rowsOf(block as Tokens.Table)
     case 'code':
       return [{ type: 'code', text: block.raw.trim() }]
     case 'html':
@@ -47,8 +44,21 @@ function insideOf(html: string): readonly Quotable[] {
   return inside.trim() === '' ? [] : quotablesOf(inside)
 }
 
-function item(parts: readonly string[]): Quotable {
-  return { type: 'item', text: parts.join(' ') }
+/** An item is its own text; the items of a list inside it follow it. */
+function itemsOf({ tokens }: Tokens.ListItem): readonly Quotable[] {
+  const inside = tokens.flatMap(token => (token.type === 'list' ? quotablesIn(token) : []))
+  const own = tokens.flatMap(token => (token.type === 'list' ? [] : quotablesIn(token)))
+  return [{ type: 'item', text: own.map(({ text }) => text).join(' ') }, ...inside]
+}
+
+/** A row is its first cell, then each cell under its heading. */
+function rowsOf({ header, rows }: Tokens.Table): readonly Quotable[] {
+  const names = header.map(({ tokens }) => plain(tokens))
+  return rows.map(cells => {
+    const [first = '', ...rest] = cells.map(({ tokens }) => plain(tokens))
+    const named = rest.map((text, index) => (names[index + 1] ? `${names[index + 1]}: ${text}` : text))
+    return { type: 'item', text: [first, ...named].join(' – ') }
+  })
 }
 
 function sentences(prose: string): readonly Quotable[] {

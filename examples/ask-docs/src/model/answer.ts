@@ -23,9 +23,11 @@ export function answerFrom(turn: Turn, topic: readonly TopicWord[]): string {
   return [...paragraphs, ...note].join('\n\n')
 }
 
+/** The sections that were read; without any, the snippets of the search, each section once. */
 function sourcesOf({ sections, searches }: Turn): readonly Source[] {
   if (sections.length > 0) return sections.map(({ text, ...section }) => ({ ...section, quotables: quotablesOf(text) }))
-  return searches.flat().map(({ snippet, ...hit }) => ({ ...hit, quotables: quotablesOf(snippet) }))
+  const hits = new Map(searches.flat().map(hit => [hit.reference, hit]))
+  return [...hits.values()].map(({ snippet, ...hit }) => ({ ...hit, quotables: quotablesOf(snippet) }))
 }
 
 /** More than half of the topic's words must be there; exactly half will do when a heading has one of them. */

@@ -1,6 +1,6 @@
 // Chooses what to quote: the sentences that say most about a topic, with the code or list that they announce.
 import type { Quotable } from '../docs/markdown-sentences.ts'
-import { termSetOf } from '../docs/words.ts'
+import { termSetOf, wordsOf } from '../docs/words.ts'
 import type { TopicWord } from './topic.ts'
 
 export type Source = { readonly reference: string; readonly heading: string; readonly quotables: readonly Quotable[] }
@@ -16,16 +16,17 @@ type Candidate = {
 
 const sentenceCount = 4
 const announcedItems = 6
+const longestItem = 240
 const announcedCodeLines = 16
 const shareOfBest = 0.4
 
-/** Quotes the best sentences, at most four, grouped by source in the order of the text. *Order* of the sources: best first, also when given. */
+/** Quotes the best sentences, at most four. *Order:* that of the sources, which come best first, and in them that of the text. */
 export function chooseQuotes(sources: readonly Source[], topic: readonly TopicWord[]): readonly Quote[] {
   const chosen = distinct(rank(sources, topic)).slice(0, sentenceCount)
-  return [...new Set(chosen.map(({ source }) => source))].map(source => {
+  return sources.flatMap(source => {
     const positions = chosen.filter(candidate => candidate.source === source).map(({ position }) => position)
     const lines = positions.sort((a, b) => a - b).flatMap(position => withAnnounced(source.quotables, position))
-    return { reference: source.reference, text: join(lines) }
+    return lines.length === 0 ? [] : [{ reference: source.reference, text: join(lines) }]
   })
 }
 
@@ -51,11 +52,12 @@ function rank(sources: readonly Source[], topic: readonly TopicWord[]): readonly
   )
   const scored = candidates.map(candidate => {
     const heading = termSetOf(candidate.source.heading)
+    const subject = termSetOf(wordsOf(candidate.text).slice(0, 5).join(' '))
     const said = topic.reduce((sum, word, index) => {
       const weight = weights[index] ?? 0
-      return sum + weight * (says(candidate.terms, word) + says(heading, word) / 2)
+      return sum + weight * (says(candidate.terms, word) + says(heading, word) / 2 + says(subject, word) / 4)
     }, 0)
-    return { ...candidate, score: said * shape(candidate) * (1 - 0.15 * sources.indexOf(candidate.source)) }
+    return { ...candidate, score: (said * shape(candidate)) / (1 + sources.indexOf(candidate.source) / 4) }
   })
   const best = Math.max(0, ...scored.map(({ score }) => score))
   return scored.filter(({ score }) => score > best * shareOfBest).sort((a, b) => b.score - a.score)
@@ -106,8 +108,16 @@ function withAnnounced(quotables: readonly Quotable[], position: number): readon
 }
 
 function join(quoted: readonly Quotable[]): string {
-  return [...new Set(quoted)].reduce((text, { type, text: next }, index) => {
-    const before = index === 0 ? '' : type === 'sentence' ? ' ' : '\n'
-    return `${text}${before}${type === 'item' ? `- ${next}` : next}`
-  }, '')
+  let text = ''
+  let before: Quotable['type'] | undefined
+  for (const { type, text: next } of new Set(quoted)) {
+    const gap = before === undefined ? '' : before === 'sentence' && type === 'sentence' ? ' ' : '\n'
+    text += gap + (type === 'item' ? `- ${shortened(next)}` : next)
+    before = type
+  }
+  return text
+}
+
+function shortened(text: string): string {
+  return text.length <= longestItem ? text : `${text.slice(0, longestItem - 1).trimEnd()}…`
 }
