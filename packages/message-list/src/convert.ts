@@ -43,9 +43,16 @@ export function convertMessages(messages: readonly AgentMessage[], target: Targe
   return joined(messages.map(message => convertMessage(message, target)))
 }
 
-/** Converts the last message for the AI SDK, which goes on with calls that were asked about and have no result yet. */
+/** Converts the last message for the AI SDK, which goes on with calls of the last step that were asked about. */
 export function convertOpenMessage(message: AgentMessage): Conversion {
-  return converted(message, { ...contextOf(message, 'model'), isOpenEnd: true }, undefined)
+  const context = contextOf(message, 'model')
+  const { steps, reasonsInItems } = converted(message, context, undefined)
+  const last = steps.findLastIndex(step => step.conversion.messages.length > 0)
+  const open = steps.map(({ parts, conversion }, index) =>
+    index === last ? stepConversion(parts, { ...context, reasonsInItems, isOpenEnd: true }) : conversion,
+  )
+  const { messages, repairs } = joined(open)
+  return finished(message, messages, repairs)
 }
 
 /** Puts conversions together. */

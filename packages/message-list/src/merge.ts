@@ -11,9 +11,9 @@ import {
   type MessageSource,
   type ToolPart,
 } from './message.ts'
-import { settle, type Home, type MessageDraft, type Reading } from './message-draft.ts'
+import { settle, updated, type Home, type MessageDraft, type Reading } from './message-draft.ts'
 import { readInputs } from './read-input.ts'
-import { draftOf, sharedMessage } from './read-stored.ts'
+import { sharedMessage } from './read-stored.ts'
 import { continuedBy } from './steering.ts'
 import { advancedTool, changedTool, rankOf, type ToolChange } from './tool-state.ts'
 import type { Transaction } from './transaction.ts'
@@ -91,8 +91,10 @@ export class Merger {
     if (!continues) return this.#new(reading, this.#freshId())
     const divider: MessagePart = Object.freeze({ type: 'step-start' })
     const parts = [...last.content.parts, divider, ...reading.draft.parts]
-    const { providerMetadata = last.content.providerMetadata } = reading.draft
-    this.#transaction.replace(settle({ ...draftOf(last), parts, providerMetadata }, last.id, this.#home))
+    const { providerMetadata } = reading.draft
+    this.#transaction.replace(
+      settle(updated(last, { role: 'assistant', parts, providerMetadata }), last.id, this.#home),
+    )
   }
 
   #update(existing: AgentMessage, reading: MessageReading): void {
@@ -102,15 +104,13 @@ export class Merger {
       throw new MessageListError(
         'invalid-message',
         `${reading.path} has the id "${existing.id}" of a message with the role "${existing.role}", not "${reading.draft.role}". Give it an id of its own.`,
-        {
-          path: reading.path,
-        },
+        { path: reading.path },
       )
     }
     const trusted = trust[this.#source] > 0
     const draft = isHeard
-      ? { ...draftOf(existing), ...reading.draft, parts: mergedParts(existing, reading, trusted) }
-      : { ...draftOf(existing), parts: advancedParts(existing, reading) }
+      ? updated(existing, { ...reading.draft, parts: mergedParts(existing, reading, trusted) })
+      : updated(existing, { role: reading.draft.role, parts: advancedParts(existing, reading) })
     const source = trust[this.#source] > trust[before] ? this.#source : before
     this.#transaction.replace(sharedMessage(existing, settle(draft, existing.id, this.#home)), source)
   }
@@ -122,9 +122,7 @@ export class Merger {
       throw new MessageListError(
         'unknown-tool-call',
         `${reading.path} is about the tool call "${reading.toolCallId}", which is in no message of the list. Add the message that makes the call first.`,
-        {
-          path: reading.path,
-        },
+        { path: reading.path },
       )
     }
     changeTool(this.#transaction, found, part => changedTool(part, change, reading.path))

@@ -5,7 +5,7 @@ import { storedMessage, type AgentMessage, type MessagePart } from './message.ts
 import type { SystemMessage } from './system-message.ts'
 import type { ToolChange } from './tool-state.ts'
 
-/** A message as a format told it. What it did not say is absent: an update keeps what is stored there. */
+/** A message as a format told it. What it did not say is undefined: an update keeps what is stored there. */
 export interface MessageDraft {
   readonly id?: string
   readonly role: 'user' | 'assistant'
@@ -59,4 +59,18 @@ export function settle(draft: MessageDraft, id: string, home: Home): AgentMessag
     resourceId: draft.resourceId ?? home.resourceId,
     content: { format: 2, parts, metadata, providerMetadata },
   } as AgentMessage)
+}
+
+/** What a message becomes by a draft. What the draft does not say stays as it is. */
+export function updated(base: AgentMessage, draft: MessageDraft): MessageDraft {
+  return {
+    id: base.id,
+    role: draft.role,
+    createdAt: draft.createdAt ?? base.createdAt,
+    threadId: draft.threadId ?? base.threadId,
+    resourceId: draft.resourceId ?? base.resourceId,
+    parts: draft.parts,
+    metadata: draft.metadata ?? base.content.metadata,
+    providerMetadata: draft.providerMetadata ?? base.content.providerMetadata,
+  }
 }

@@ -9,7 +9,7 @@ import type {
   UIMessagePart,
   UITools,
 } from 'ai'
-import { frozen, type Frozen } from './frozen-json.ts'
+import type { Frozen } from './frozen-json.ts'
 
 /**
  * Why a message is in the list: `memory` was remembered from earlier runs, `input` is what the caller said now,
@@ -66,17 +66,18 @@ const stored = new WeakSet<AgentMessage>()
 export function storedMessage(message: AgentMessage): AgentMessage {
   const { id, role, createdAt, threadId, resourceId, content } = message
   const { parts, metadata, providerMetadata } = content
-  const settled: AgentMessage = frozen({
-    id,
-    role,
-    createdAt,
-    threadId,
-    resourceId,
-    content: frozen({ format: 2, parts: Object.freeze(parts), metadata, providerMetadata }),
-  })
-  stored.add(settled)
+  const settled: Writable<AgentMessage> = { id, role, createdAt, content }
+  const said: Writable<MessageContent> = { format: 2, parts: Object.freeze(parts) }
+  if (threadId !== undefined) settled.threadId = threadId
+  if (resourceId !== undefined) settled.resourceId = resourceId
+  if (metadata !== undefined) said.metadata = metadata
+  if (providerMetadata !== undefined) said.providerMetadata = providerMetadata
+  settled.content = Object.freeze(said)
+  stored.add(Object.freeze(settled))
   return settled
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Tells whether a value is a message that this package made: valid and frozen, so it is taken as it is. */
 export function isStored(value: unknown): value is AgentMessage {

@@ -72,12 +72,12 @@ export class ModelMessageReader {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
-    const draft = frozen<MessageDraft>({
+    const draft: MessageDraft = {
       ...open.envelope,
       role: 'assistant',
       parts: open.parts,
       providerMetadata: open.options,
-    })
+    }
     this.#readings.push({ type: 'message', draft, path: open.path, ...(open.isStep ? { isStep: true } : {}) })
   }
 
@@ -85,12 +85,12 @@ export class ModelMessageReader {
     this.#finish()
     const parts = content.map((part, index) => userPart(modelPart('user', part, `${path}.content[${index}]`)))
     const { providerOptions } = message
-    const draft = frozen<MessageDraft>({
+    const draft: MessageDraft = {
       ...envelopeOf(message),
       role: 'user',
       parts,
       providerMetadata: providerOptions,
-    })
+    }
     this.#readings.push({ type: 'message', draft, path })
   }
 

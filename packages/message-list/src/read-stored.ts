@@ -2,7 +2,7 @@
 import type { ProviderMetadata } from 'ai'
 import { z } from 'zod'
 import { MessageListError } from './errors.ts'
-import { frozen, frozenJson, shareEqual, type Frozen } from './frozen-json.ts'
+import { frozenJson, shareEqual, type Frozen } from './frozen-json.ts'
 import { isStored, storedMessage, type AgentMessage, type MessagePart } from './message.ts'
 import type { MessageDraft, Reading } from './message-draft.ts'
 import { check, checkedPart } from './part-schema.ts'
@@ -32,29 +32,21 @@ export function readStored(message: Given, path: string): readonly Reading[] {
 /** Reads one stored message, as one message. Throws: `invalid-message`, naming the path. */
 export function storedDraft(message: Given, path: string): MessageDraft {
   const { createdAt, threadId, resourceId, content } = check(envelope, message, path)
-  return frozen<MessageDraft>({
-    id: message['id'] as string,
+  return {
+    id: message['id'] as string | undefined,
     role: message['role'] as MessageDraft['role'],
     createdAt,
     threadId: threadId ?? undefined,
     resourceId: resourceId ?? undefined,
     parts: partsOf(content, `${path}.content`),
     metadata: content.metadata,
-    providerMetadata: content.providerMetadata as Frozen<ProviderMetadata>,
-  })
+    providerMetadata: content.providerMetadata as Frozen<ProviderMetadata> | undefined,
+  }
 }
 
-/** The fields of a message as a draft, for merging it into another one. */
-export function draftOf(message: AgentMessage): MessageDraft {
-  const { content, role, ...envelopeFields } = message
+function draftOf({ role, content, ...envelopeFields }: AgentMessage): MessageDraft {
   const { parts, metadata, providerMetadata } = content
-  return frozen<MessageDraft>({
-    ...envelopeFields,
-    role: role as MessageDraft['role'],
-    parts,
-    metadata,
-    providerMetadata,
-  })
+  return { ...envelopeFields, role: role as MessageDraft['role'], parts, metadata, providerMetadata }
 }
 
 /** `next` with everything that it has in common with `base` taken from there; `base` itself when they say the same. */

@@ -20,13 +20,13 @@ export function readUI(message: Given, path: string): readonly Reading[] {
   // What the AI SDK 4 kept beside the content has its place in the metadata today.
   const { annotations, data } = message
   const isOlder = annotations !== undefined || data !== undefined
-  const draft = frozen<MessageDraft>({
-    id: message['id'] as string,
+  const draft: MessageDraft = {
+    id: message['id'] as string | undefined,
     role: message['role'] as MessageDraft['role'],
     createdAt: createdAt ?? undefined,
     parts: readParts(partsOf(message, path), `${path}.parts`),
     metadata: isOlder ? frozen({ annotations, data, ...metadata }) : (metadata ?? undefined),
-  })
+  }
   return splitAtSteering(draft, path)
 }
 

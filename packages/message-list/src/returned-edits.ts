@@ -4,9 +4,9 @@ import { MessageListError } from './errors.ts'
 import { frozen } from './frozen-json.ts'
 import { findLastTool } from './merge.ts'
 import { isStored, storedMessage, type AgentMessage, type MessageSource, type ToolPart } from './message.ts'
-import { settle, type Home, type Reading } from './message-draft.ts'
+import { settle, updated, type Home, type Reading } from './message-draft.ts'
 import { readInputs, type MessageInput } from './read-input.ts'
-import { draftOf, sharedMessage } from './read-stored.ts'
+import { sharedMessage } from './read-stored.ts'
 import { sharedEnds } from './snapshot.ts'
 import type { SystemMessage } from './system-message.ts'
 import { changedTool, type ToolChange } from './tool-state.ts'
@@ -121,7 +121,7 @@ class ReturnReader {
   #message({ draft, stored }: Extract<Reading, { type: 'message' }>): AgentMessage {
     const { list } = this.#home
     const base = draft.id === undefined ? undefined : this.#old(draft.id)
-    if (base !== undefined) return sharedMessage(base, stored ?? settle({ ...draftOf(base), ...draft }, base.id, list))
+    if (base !== undefined) return sharedMessage(base, stored ?? settle(updated(base, draft), base.id, list))
     return stored ?? settle(draft, draft.id ?? list.generateId(), list)
   }
 
