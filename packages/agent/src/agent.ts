@@ -17,7 +17,8 @@ export class Agent<TOOLS extends ToolSet = ToolSet> {
   readonly id: string
   readonly name: string
   readonly description: string | undefined
-  readonly #config: AgentConfig<TOOLS>
+  /** Without its type parameter, so that an agent with tools is an `Agent`. */
+  readonly #config: object
 
   constructor(config: AgentConfig<TOOLS>) {
     this.id = config.id ?? config.name
@@ -39,6 +40,6 @@ export class Agent<TOOLS extends ToolSet = ToolSet> {
   /** Gives the run as it goes. Nothing happens before somebody reads or awaits. */
   stream(input: AgentInput<TOOLS>, options?: CallOptions<TOOLS>): AgentStream<TOOLS> {
     const call = readCall(input, options)
-    return new AgentStream(() => runOptionsFor(this.#config, call))
+    return new AgentStream(() => runOptionsFor(this.#config as AgentConfig<TOOLS>, call))
   }
 }
