@@ -58,7 +58,7 @@ const assistantPart = z.discriminatedUnion('type', [
     type: z.literal('tool-call'),
     toolCallId: z.string().min(1),
     toolName: z.string().min(1),
-    input: z.unknown(),
+    input: z.unknown().optional(),
     providerExecuted: z.boolean().optional(),
     providerOptions,
   }),

@@ -46,7 +46,7 @@ const known: Readonly<Record<string, z.ZodType>> = {
   }),
 }
 
-const data = z.looseObject({ id: z.string().optional(), data: z.unknown() })
+const data = z.looseObject({ id: z.string().optional(), data: z.unknown().optional() })
 const unknownPart = z.looseObject({ type: z.string().min(1) })
 
 const requested = z.looseObject({
@@ -80,7 +80,7 @@ const byState: Readonly<Record<string, z.ZodType>> = {
   'approval-requested': call.extend({ approval: requested }),
   'approval-responded': call.extend({ approval: responded }),
   'output-available': call.extend({
-    output: z.unknown(),
+    output: z.unknown().optional(),
     approval: granted.optional(),
     preliminary: z.boolean().optional(),
     modelOutput,

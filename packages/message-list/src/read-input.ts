@@ -3,6 +3,7 @@ import type { ModelMessage, UIMessage } from 'ai'
 import { z } from 'zod'
 import { MessageListError } from './errors.ts'
 import { frozenJson, type Frozen } from './frozen-json.ts'
+import type { LegacyMessage } from './legacy-message.ts'
 import { isStored, type AgentMessage, type MessageSource } from './message.ts'
 import type { Reading } from './message-draft.ts'
 import { check } from './part-schema.ts'
@@ -19,27 +20,6 @@ export type AgentMessageInput = Omit<AgentMessage, 'id' | 'createdAt'> & {
 
 /** A UI message of the AI SDK 5, 6 or 7, whose id may be left to the list. */
 export type UIMessageInput = Omit<Frozen<UIMessage>, 'id'> & { readonly id?: string }
-
-/** A message of the AI SDK 4 or of Mastra. Their shapes are checked when they are read. */
-export type LegacyMessage =
-  | {
-      readonly id?: string
-      readonly role: 'user' | 'assistant' | 'system'
-      readonly content: string
-      readonly createdAt?: string | Date
-      readonly parts?: readonly { readonly type: string }[]
-      readonly toolInvocations?: readonly object[]
-      readonly experimental_attachments?: readonly object[]
-    }
-  | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: readonly { readonly type: string }[] }
-  | {
-      readonly id?: string
-      readonly role: 'user' | 'assistant' | 'system'
-      readonly createdAt?: string | Date
-      readonly threadId?: string
-      readonly resourceId?: string
-      readonly content: { readonly format: 2; readonly parts: readonly { readonly type: string }[] }
-    }
 
 /** Whatever a message can come as. A string is what a user says. */
 export type MessageInput =

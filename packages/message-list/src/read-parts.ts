@@ -11,16 +11,18 @@ export function readParts(parts: readonly unknown[], path: string): readonly Mes
   const read: MessagePart[] = []
   let same = true
   for (const [index, part] of parts.entries()) {
-    const at = `${path}[${index}]`
-    const modern = modernParts(part as Given)
-    if (modern === undefined) {
-      read.push(checkedPart(part, at))
-    } else {
-      same = false
-      for (const one of modern) read.push(checkedPart(frozenJson(one, at), at))
-    }
+    const modern = readPart(part, `${path}[${index}]`)
+    if (modern.length !== 1 || modern[0] !== part) same = false
+    read.push(...modern)
   }
   return same ? (parts as readonly MessagePart[]) : read
+}
+
+/** Reads one part from frozen JSON: itself, or what it stands for today. */
+export function readPart(part: unknown, path: string): readonly MessagePart[] {
+  const modern = isGiven(part) ? modernParts(part) : undefined
+  if (modern === undefined) return [checkedPart(part, path)]
+  return modern.map(one => checkedPart(frozenJson(one, path), path))
 }
 
 /**
@@ -47,16 +49,16 @@ function listOf(value: unknown): readonly Given[] {
   return Array.isArray(value) ? (value as readonly Given[]) : []
 }
 
-/** The modern parts that an older part stands for; undefined when it is modern, or unknown. */
+/** The modern parts that a part stands for; undefined when it is one, or unknown. */
 function modernParts(part: Given): readonly Given[] | undefined {
-  if (!isGiven(part)) return undefined
-  switch (part['type']) {
+  const { type } = part
+  if (isGiven(part['toolInvocation'])) return [toolPart(part, part['toolInvocation'])]
+  if (typeof type === 'string' && (type.startsWith('tool-') || type === 'dynamic-tool')) return completed(part)
+  switch (type) {
     case 'thinking':
       return [reasoningPart(part['thinking'] ?? part['text'], part['providerMetadata'] ?? signatureOf(part))]
     case 'reasoning':
       return part['text'] === undefined ? reasoningParts(part) : undefined
-    case 'tool-invocation':
-      return isGiven(part['toolInvocation']) ? [toolPart(part, part['toolInvocation'])] : undefined
     case 'source':
       return isGiven(part['source']) ? [sourcePart(part['source'])] : undefined
     case 'file':
@@ -64,6 +66,15 @@ function modernParts(part: Given): readonly Given[] | undefined {
     default:
       return undefined
   }
+}
+
+/** JSON drops what is undefined, and a call has an input, and an output when it has ended well. */
+function completed(part: Given): readonly Given[] | undefined {
+  const { state, input, output } = part
+  const lacksInput = input === undefined && state !== 'input-streaming' && state !== 'output-error'
+  const lacksOutput = output === undefined && state === 'output-available'
+  if (!lacksInput && !lacksOutput) return undefined
+  return [{ ...part, ...(lacksInput ? { input: null } : {}), ...(lacksOutput ? { output: null } : {}) }]
 }
 
 /** Reasoning in one text, or in pieces of which each has its own signature. */

@@ -5,8 +5,8 @@ import { MessageListError } from './errors.ts'
 import { frozenJson, shareEqual, type Frozen } from './frozen-json.ts'
 import { isStored, storedMessage, type AgentMessage, type MessagePart } from './message.ts'
 import type { MessageDraft, Reading } from './message-draft.ts'
-import { check, checkedPart } from './part-schema.ts'
-import { legacyParts, readParts } from './read-parts.ts'
+import { check } from './part-schema.ts'
+import { legacyParts, readPart, readParts } from './read-parts.ts'
 import { splitAtSteering } from './steering.ts'
 
 type Given = { readonly [key: string]: unknown }
@@ -105,21 +105,12 @@ function restoredParts(
   // V8 reads a frozen array several times slower than a copy of it, and copying is the cheapest of all.
   const before = [...stored]
   const parts: MessagePart[] = []
-  let same = edited.length === before.length
   for (let index = 0; index < edited.length; index++) {
     const given = edited[index]!
-    const part = given === before[index] ? given : restoredPart(given, before, { index, path: `${path}[${index}]` })
-    if (part !== before[index]) same = false
-    parts.push(part)
+    if (given === before[index] || (Object.isFrozen(given) && before.includes(given))) parts.push(given)
+    else
+      for (const part of readPart(frozenJson(given, `${path}[${index}]`), `${path}[${index}]`))
+        parts.push(shareEqual(before[parts.length], part))
   }
-  return same ? stored : parts
-}
-
-function restoredPart(
-  given: MessagePart,
-  before: readonly MessagePart[],
-  at: { readonly index: number; readonly path: string },
-): MessagePart {
-  if (Object.isFrozen(given) && before.includes(given)) return given
-  return shareEqual(before[at.index], checkedPart(frozenJson(given, at.path), at.path))
+  return parts.length === before.length && parts.every((part, index) => part === before[index]) ? stored : parts
 }

@@ -1,0 +1,33 @@
+// How the tests read a list: by what its messages say.
+import {
+  isToolPart,
+  MessageListError,
+  type AgentMessage,
+  type MessageList,
+  type ToolPart,
+} from '@lockstep/message-list'
+
+export const textOf = (message: AgentMessage): string =>
+  message.content.parts.map(part => (part.type === 'text' ? part.text : `<${part.type}>`)).join('')
+
+export const textsOf = (list: MessageList): string[] => list.getMessages().map(textOf)
+
+export const partsOf = (list: MessageList, id: string): AgentMessage['content']['parts'] => list.find(id)!.content.parts
+
+export const toolOf = (list: MessageList, toolCallId: string): ToolPart | undefined =>
+  list
+    .getMessages()
+    .flatMap(message => message.content.parts)
+    .filter(isToolPart)
+    .find(part => part.toolCallId === toolCallId)
+
+/** The error that a function throws, for looking at its code and path. */
+export const errorOf = (run: () => unknown): MessageListError => {
+  try {
+    run()
+  } catch (error) {
+    if (MessageListError.isInstance(error)) return error
+    throw error
+  }
+  throw new Error('Nothing was thrown.')
+}
