@@ -17,7 +17,7 @@ export const ownRepository = join(import.meta.dirname, '..', '..', '..')
 /** Leaves out what does not explain the library: the examples, the benchmarks and the change logs. */
 export const notOwnDocuments = (path: string): boolean => /^(examples|bench)$|(^|\/)CHANGELOG\.md$/.test(path)
 
-export const defaultQuestion = 'what happens when a processor aborts with retry'
+export const defaultQuestion = 'how do I write my own processor and test it'
 
 export const help = `Answers questions about a folder of Markdown, with citations and a trace of how it got there.
 

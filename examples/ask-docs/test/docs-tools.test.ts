@@ -127,6 +127,14 @@ describe('cutting Markdown into what can be quoted', () => {
     ])
   })
 
+  it('keeps the numbers of steps', () => {
+    expect(quotablesOf('3. Install.\n4. Run it.\n   - twice')).toEqual([
+      { type: 'step', text: '3. Install.' },
+      { type: 'step', text: '4. Run it.' },
+      { type: 'item', text: 'twice' },
+    ])
+  })
+
   it('keeps code as it stands and looks inside the tags of MDX', () => {
     const markdown =
       '<Note>\n  Mind the gap.\n</Note>\n\n```ts\nconst a = 1\n```\n\n<Table\n  rows={[\n    { a: 1 },\n  ]}\n/>'

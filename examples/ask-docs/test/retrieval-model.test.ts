@@ -112,7 +112,9 @@ describe('a run of the retrieval model', () => {
   })
 
   it('asks for a question when there is none', async () => {
-    expect((await ask('and how do you do it?')).text).toBe('Ask me something about the documents.')
+    expect((await ask('and how do you do it?')).text).toBe(
+      'I see no key words in that question. Ask with words that the documents would use.',
+    )
   })
 
   it('quotes the snippets when it may not read, and says that it has not looked when it may not search', async () => {

@@ -20,6 +20,8 @@ export type DocsIndex = {
   section(reference: string): DocumentSection | undefined
 }
 
+type IndexEntry = DocumentSection & { readonly title: string; readonly defines: string }
+
 type IndexedSection = { readonly document: MarkdownDocument; readonly section: DocumentSection }
 
 const snippetLength = 240
@@ -33,9 +35,9 @@ export function createDocsIndex(documents: readonly MarkdownDocument[]): DocsInd
     if (first !== undefined) byReference.set(document.path, { document, section: first })
     for (const section of document.sections) byReference.set(section.reference, { document, section })
   }
-  const index = new MiniSearch<DocumentSection & { readonly title: string }>({
+  const index = new MiniSearch<IndexEntry>({
     idField: 'reference',
-    fields: ['title', 'heading', 'parents', 'text'],
+    fields: ['title', 'heading', 'parents', 'defines', 'text'],
     tokenize: text => [...wordsOf(text)],
     processTerm: word => [...termsOf(word)],
     extractField: (section, field) =>
@@ -44,14 +46,21 @@ export function createDocsIndex(documents: readonly MarkdownDocument[]): DocsInd
   for (const { path, title, sections } of documents) {
     // The title counts once a document, at its first section, so that one document does not fill every place.
     sections.forEach((section, position) =>
-      index.add({ ...section, title: position === 0 ? `${title} ${path.replace(/\.[^./]+$/, '')}` : '' }),
+      index.add({
+        ...section,
+        title: position === 0 ? `${title} ${path.replace(/\.[^./]+$/, '')}` : '',
+        defines: definedIn(section.text),
+      }),
     )
   }
 
   return {
     documents,
     search(query, limit) {
-      const results = index.search(query, { boost: { title: 2, heading: 3, parents: 1.5 }, fuzzy: fuzziness })
+      const results = index.search(query, {
+        boost: { title: 2, heading: 3, parents: 1.5, defines: 2 },
+        fuzzy: fuzziness,
+      })
       const asked = termSetOf(query).size
       return results
         .map(({ id, score, queryTerms }) => ({ reference: String(id), score: score * (queryTerms.length / asked) }))
@@ -64,6 +73,14 @@ export function createDocsIndex(documents: readonly MarkdownDocument[]): DocsInd
     },
     section: reference => byReference.get(reference)?.section,
   }
+}
+
+/** What opens a list item or a table row is usually what the rest of it explains. */
+function definedIn(text: string): string {
+  return Array.from(
+    text.matchAll(/^[ \t]*(?:[-*]|\|)[ \t]+([^|\n]{1,40}?)[ \t]*(?:\||:| [-–—] )/gm),
+    ([, term]) => term,
+  ).join('\n')
 }
 
 /** Long words may be misspelled by one letter in six. */

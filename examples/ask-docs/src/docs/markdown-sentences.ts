@@ -1,7 +1,7 @@
 // Markdown as a row of things that can be quoted: sentences, list items, table rows and code. Images, HTML tags and rules are left out.
 import { Lexer, type Token, type Tokens } from 'marked'
 
-export type Quotable = { readonly type: 'sentence' | 'item' | 'code'; readonly text: string }
+export type Quotable = { readonly type: 'sentence' | 'item' | 'step' | 'code'; readonly text: string }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
@@ -23,7 +23,7 @@ function quotablesIn(block: Token): readonly Quotable[] {
     case 'text':
       return sentences(plain((block as Tokens.Paragraph).tokens ?? []))
     case 'list':
-      return (block as Tokens.List).items.flatMap(itemsOf)
+      return itemsOf(block as Tokens.List)
     case 'blockquote':
       return (block as Tokens.Blockquote).tokens.flatMap(quotablesIn)
     case 'table':
@@ -44,11 +44,17 @@ function insideOf(html: string): readonly Quotable[] {
   return inside.trim() === '' ? [] : quotablesOf(inside)
 }
 
-/** An item is its own text; the items of a list inside it follow it. */
-function itemsOf({ tokens }: Tokens.ListItem): readonly Quotable[] {
-  const inside = tokens.flatMap(token => (token.type === 'list' ? quotablesIn(token) : []))
-  const own = tokens.flatMap(token => (token.type === 'list' ? [] : quotablesIn(token)))
-  return [{ type: 'item', text: own.map(({ text }) => text).join(' ') }, ...inside]
+/** An item is its own text; the items of a list inside it follow it. The items of a numbered list are steps. */
+function itemsOf({ items, ordered, start }: Tokens.List): readonly Quotable[] {
+  return items.flatMap(({ tokens }, index) => {
+    const own = tokens.flatMap(token => (token.type === 'list' ? [] : quotablesIn(token)))
+    const text = own.map(quotable => quotable.text).join(' ')
+    const inside = tokens.flatMap(token => (token.type === 'list' ? quotablesIn(token) : []))
+    const item = ordered
+      ? ({ type: 'step', text: `${Number(start) + index}. ${text}` } as const)
+      : ({ type: 'item', text } as const)
+    return [item, ...inside]
+  })
 }
 
 /** A row is its first cell, then each cell under its heading. */

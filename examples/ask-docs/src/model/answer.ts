@@ -1,5 +1,6 @@
 // The answer of the retrieval model: quotes from what it read, with or without citations, or a plain word that there is nothing.
 import { quotablesOf } from '../docs/markdown-sentences.ts'
+import { termSetOf } from '../docs/words.ts'
 import type { Turn } from './prompt-turn.ts'
 import { chooseQuotes, wordsNotIn, type Source } from './quotes.ts'
 import type { TopicWord } from './topic.ts'
@@ -9,7 +10,7 @@ import type { TopicWord } from './topic.ts'
  * be asked, which is how a guard that wants citations gets to retry it.
  */
 export function answerFrom(turn: Turn, topic: readonly TopicWord[]): string {
-  if (topic.length === 0) return 'Ask me something about the documents.'
+  if (topic.length === 0) return 'I see no key words in that question. Ask with words that the documents would use.'
   const sources = sourcesOf(turn)
   if (sources.length === 0 && turn.called.length === 0) return 'I have not looked in the documents, so I cannot answer.'
   const missing = wordsNotIn(topic, sources)
@@ -30,14 +31,15 @@ function sourcesOf({ sections, searches }: Turn): readonly Source[] {
   return [...hits.values()].map(({ snippet, ...hit }) => ({ ...hit, quotables: quotablesOf(snippet) }))
 }
 
-/** More than half of the topic's words must be there; exactly half will do when a heading has one of them. */
+/** More than half of the topic's words must be there; exactly half will do when a heading has one of them as it is. */
 function saysEnough(topic: readonly TopicWord[], missing: readonly string[], sources: readonly Source[]): boolean {
   const share = 1 - missing.length / topic.length
-  return share > 0.5 || (share === 0.5 && wordsNotIn(topic, sources.map(headingOnly)).length < topic.length)
+  return share > 0.5 || (share === 0.5 && sources.some(({ heading }) => names(heading, topic)))
 }
 
-function headingOnly(source: Source): Source {
-  return { ...source, quotables: [] }
+function names(heading: string, topic: readonly TopicWord[]): boolean {
+  const terms = termSetOf(heading)
+  return topic.some(({ terms: [own = ''] }) => terms.has(own))
 }
 
 function nothingFound(turn: Turn, missing: readonly string[]): string {

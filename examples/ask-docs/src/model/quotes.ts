@@ -16,7 +16,7 @@ type Candidate = {
 
 const sentenceCount = 4
 const announcedItems = 6
-const longestItem = 240
+const longestItem = 320
 const announcedCodeLines = 16
 const shareOfBest = 0.4
 
@@ -76,13 +76,14 @@ function says(terms: ReadonlySet<string>, { terms: [own = '', ...others] }: Topi
 
 /**
  * Opening sentences tend to explain, and so does one that announces code. A long one buries what it says, a lead-in to nothing
- * says nothing, and an item out of its list says half.
+ * says nothing, and an item torn out of its list says half. A step brings the steps after it.
  */
 function shape({ source, position, text }: Pick<Candidate, 'source' | 'position' | 'text'>): number {
   const opening = position === 0 ? 1.3 : position === 1 ? 1.1 : 1
   const length = text.length > 320 ? 0.6 : 1
   const leadIn = !text.endsWith(':') ? 1 : withAnnounced(source.quotables, position).length > 1 ? 1.2 : 0.3
-  const kind = source.quotables[position]?.type === 'item' ? 0.75 : 1
+  const torn = source.quotables[position]?.type === 'item'
+  const kind = !torn ? 1 : text.length > longestItem ? 0.4 : 0.75
   return opening * length * leadIn * kind
 }
 
@@ -99,11 +100,12 @@ function sameWords(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 function withAnnounced(quotables: readonly Quotable[], position: number): readonly Quotable[] {
   const quoted = quotables[position]
   const next = quotables[position + 1]
-  if (quoted === undefined || next === undefined || !quoted.text.endsWith(':'))
-    return quoted === undefined ? [] : [quoted]
+  if (quoted === undefined || next === undefined) return quoted === undefined ? [] : [quoted]
+  const announces = quoted.text.endsWith(':') || quoted.type === 'step'
+  if (!announces) return [quoted]
   if (next.type === 'code') return next.text.split('\n').length <= announcedCodeLines ? [quoted, next] : [quoted]
   const rest = quotables.slice(position + 1)
-  const end = rest.findIndex(({ type }) => type !== 'item')
+  const end = rest.findIndex(({ type }) => type !== 'item' && type !== 'step')
   return [quoted, ...rest.slice(0, Math.min(end < 0 ? rest.length : end, announcedItems))]
 }
 
@@ -112,7 +114,7 @@ function join(quoted: readonly Quotable[]): string {
   let before: Quotable['type'] | undefined
   for (const { type, text: next } of new Set(quoted)) {
     const gap = before === undefined ? '' : before === 'sentence' && type === 'sentence' ? ' ' : '\n'
-    text += gap + (type === 'item' ? `- ${shortened(next)}` : next)
+    text += gap + (type === 'item' ? `- ${shortened(next)}` : type === 'step' ? shortened(next) : next)
     before = type
   }
   return text

@@ -71,11 +71,14 @@ function wordsOfTopic(topic: readonly TopicWord[]): string {
   return topic.map(({ word }) => word).join(' ')
 }
 
-/** Joins the searches by rank; the first search counts most. A hit that says no word of the topic is a near miss and left out. */
+/** Joins the searches by rank; the first search counts most. A near miss, which says no word of the topic, and bare code are left out. */
 function bestHits({ searches }: Turn, topic: readonly TopicWord[]): readonly string[] {
   const scores = new Map<string, number>()
   for (const [search, hits] of searches.entries()) {
-    const fitting = hits.filter(hit => saysSome(topic, `${hit.reference} ${hit.heading} ${hit.snippet}`))
+    const fitting = hits.filter(
+      ({ reference, heading, snippet }) =>
+        !snippet.startsWith('```') && saysSome(topic, `${reference} ${heading} ${snippet}`),
+    )
     for (const [rank, { reference }] of fitting.entries()) {
       scores.set(reference, (scores.get(reference) ?? 0) + 1 / ((search + 1) * (rank + 2)))
     }

@@ -17,7 +17,7 @@ const pointsBack = /\b(it|its|they|them|that|this|those|these)\b/i
 const sameMeaning = [
   'stop abort cancel interrupt',
   'change edit modify update',
-  'create make build write define',
+  'create make build write define add',
   'delete remove drop',
   'error failure exception',
   'install setup installation',
@@ -33,6 +33,7 @@ const sameMeaning = [
   'speed fast performance slow',
   'requirement prerequisite require',
   'return result output',
+  'withdraw withdrawn withdrew',
 ].map(group => group.split(' '))
 
 /** Finds the topic. A question such as "and how do I test it?" is about the last question's topic as well. */
