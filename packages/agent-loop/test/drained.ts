@@ -25,14 +25,22 @@ export async function drain(options: DrainOptions): Promise<Drained> {
   }
 }
 
-/** What a reader who honours `step-reset` has on the screen at the end. */
+/** What a reader who honours `step-reset` has on the screen at the end: the text of each block, steps apart. */
 export function screenOf(chunks: readonly Chunk[]): string {
-  const steps: string[] = []
+  const steps: Map<string, string>[] = []
   let step = 0
   for (const chunk of chunks) {
     if (chunk.type === 'step-start') step = chunk.payload.stepNumber
     if (chunk.type === 'step-reset') steps.length = chunk.payload.stepNumber
-    if (chunk.type === 'text-delta') steps[step] = (steps[step] ?? '') + chunk.payload.text
+    if (chunk.type !== 'text-start' && chunk.type !== 'text-delta') continue
+    const blocks = (steps[step] ??= new Map<string, string>())
+    const { id } = chunk.payload
+    blocks.set(id, (blocks.get(id) ?? '') + (chunk.type === 'text-delta' ? chunk.payload.text : ''))
   }
-  return steps.map(text => text ?? '').join('|')
+  return Array.from(steps, blocks => [...(blocks?.values() ?? [])].map(wellFormed).join('')).join('|')
+}
+
+/** As text is stored: half a surrogate pair cannot be. */
+function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, '\ufffd')
 }
