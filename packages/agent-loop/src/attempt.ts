@@ -1,9 +1,7 @@
 // One try at a step: prompt, model call, chunks through the processors, the response in the list, and the guards.
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { toolNameOf, type ToolPart } from '@lockstep/message-list'
 import {
   isPromiseLike,
-  type CachedResponse,
   type Chunk,
   type DataChunk,
   type MaybePromise,
@@ -14,21 +12,12 @@ import {
   type ToolCallInfo,
 } from '@lockstep/processors'
 import { contentOf, partsOf, segmentCount, toolPartsOf, type StepPlace } from './accepted-step.ts'
-import { LoopError } from './errors.ts'
-import { activeToolsOf, callOptions, PartStream, startModelCall } from './model-call.ts'
-import { PartReader, type CallSummary } from './part-reader.ts'
+import { readAnswer } from './model-answer.ts'
+import type { CallSummary } from './part-reader.ts'
 import { ResponseParts } from './response-parts.ts'
 import type { Run } from './run.ts'
 import { stepResultOf, type ResponseInfo } from './step-result-of.ts'
 import { guardToolCalls, type GuardedToolCall } from './tool-guard.ts'
-import { parseToolCall } from './tool-input.ts'
-
-/** A failure of the provider, so that it is not mistaken for one of a processor. */
-export class ProviderFailure extends Error {
-  constructor(error: unknown) {
-    super('The model call failed.', { cause: error })
-  }
-}
 
 /** What one try needs from its step. */
 export interface AttemptStart {
@@ -170,7 +159,7 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   const { settings, overlay } = attempt.prepared
   const prompt = run.list.get.all.prompt(overlay ? { overlay } : {})
   const request = await run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })
-  const chunks = await streamResponse(run, attempt, request)
+  const chunks = await readAnswer(run, attempt, request)
   enterResponse(run, attempt)
   if (chunks) {
     const response = { model: settings.model, chunks, fromCache: request.response !== undefined }
@@ -188,119 +177,6 @@ async function prepare(run: Run, settings: StepSettings): Promise<PreparedStep> 
   run.feedback = undefined
   if (feedback) list.addSystem(feedback)
   return run.runner.runProcessInputStep({ position: run.position, settings, feedback })
-}
-
-/** Reads the model's answer to its end. Gives the raw parts when somebody wants them. */
-async function streamResponse(
-  run: Run,
-  attempt: Attempt,
-  request: {
-    readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']
-    readonly response: CachedResponse | undefined
-  },
-): Promise<readonly LanguageModelV4StreamPart[] | undefined> {
-  const { settings } = attempt.prepared!
-  const recorded: LanguageModelV4StreamPart[] | undefined =
-    run.runner.plan.processLLMResponse.length > 0 ? [] : undefined
-  const reader = new PartReader({
-    runId: run.runId,
-    idPrefix: `${run.stepNumber}.${run.attemptNumber}.`,
-    parseToolCall: call =>
-      parseToolCall(call, {
-        tools: activeToolsOf(settings),
-        repairToolCall: run.options.repairToolCall,
-        abortSignal: run.signal,
-      }),
-  })
-  const parts = await openStream(run, attempt, request)
-  try {
-    for (let part = await nextPart(parts, run.signal); part !== undefined; part = await nextPart(parts, run.signal)) {
-      recorded?.push(part)
-      const chunks = reader.read(part)
-      await noteAnd(attempt, isPromiseLike(chunks) ? await chunks : (chunks as Chunk | readonly Chunk[] | undefined))
-      if (part.type === 'finish') run.usage.book(reader.summary!.usage)
-      if (reader.failure) throw new ProviderFailure(reader.failure.error)
-    }
-  } finally {
-    parts.close()
-  }
-  for (const chunk of reader.close()) await attempt.takeInOrder(chunk)
-  await attempt.flush('finish')
-  attempt.info.warnings = reader.warnings
-  attempt.summary = reader.summary
-  if (!reader.summary) throw new ProviderFailure(incomplete(settings))
-  return recorded
-}
-
-function noteAnd(attempt: Attempt, chunks: Chunk | readonly Chunk[] | undefined): MaybePromise<void> {
-  if (chunks === undefined) return
-  if (!Array.isArray(chunks)) return takeNoted(attempt, chunks as Chunk)
-  return (chunks as readonly Chunk[]).reduce<MaybePromise<void>>(
-    (before, chunk) =>
-      isPromiseLike(before) ? before.then(() => takeNoted(attempt, chunk)) : takeNoted(attempt, chunk),
-    undefined,
-  )
-}
-
-function takeNoted(attempt: Attempt, chunk: Chunk): MaybePromise<void> {
-  if (chunk.type === 'tool-call') {
-    const { toolCallId, input, invalid, error } = chunk.payload
-    attempt.parsedCalls.set(toolCallId, { input, error: invalid ? error : undefined, stored: undefined })
-  }
-  if (chunk.type === 'response-metadata') attempt.info.metadata = { ...attempt.info.metadata, ...chunk.payload }
-  return attempt.takeInOrder(chunk)
-}
-
-interface PartSource {
-  next(): Promise<LanguageModelV4StreamPart | undefined>
-  close(): void
-}
-
-async function openStream(
-  run: Run,
-  attempt: Attempt,
-  request: {
-    readonly prompt: Parameters<StepSettings['model']['doStream']>[0]['prompt']
-    readonly response: CachedResponse | undefined
-  },
-): Promise<PartSource> {
-  if (request.response) return replay(request.response)
-  const { settings } = attempt.prepared!
-  try {
-    const options = await callOptions(settings, run.signal)
-    const {
-      stream,
-      request: sent,
-      response,
-    } = await startModelCall(settings.model, { ...options, prompt: request.prompt }, settings.modelSettings.maxRetries)
-    attempt.info.request = sent?.body === undefined ? {} : { body: sent.body }
-    attempt.info.headers = response?.headers
-    return new PartStream(stream, run.signal)
-  } catch (error) {
-    if (run.signal.aborted) throw run.signal.reason
-    throw new ProviderFailure(error)
-  }
-}
-
-async function nextPart(parts: PartSource, signal: AbortSignal): Promise<LanguageModelV4StreamPart | undefined> {
-  try {
-    return await parts.next()
-  } catch (error) {
-    throw signal.aborted ? error : new ProviderFailure(error)
-  }
-}
-
-function replay(response: CachedResponse): PartSource {
-  const parts = response.chunks[Symbol.iterator]()
-  return { next: () => Promise.resolve(parts.next().value as LanguageModelV4StreamPart | undefined), close: () => {} }
-}
-
-function incomplete(settings: StepSettings): LoopError {
-  const { provider, modelId } = settings.model
-  return new LoopError(
-    'incomplete-stream',
-    `The stream of '${provider}/${modelId}' ended without saying that it was finished, so what came cannot be taken for an answer. Try again.`,
-  )
 }
 
 /** Puts what left the chain into the conversation, in the model's name. */

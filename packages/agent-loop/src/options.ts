@@ -13,6 +13,7 @@ import type {
 } from '@lockstep/processors'
 import type { StopCondition, ToolCallRepairFunction, ToolChoice, ToolSet } from 'ai'
 import type { LoopResult } from './loop-result.ts'
+import type { Timeouts } from './timeouts.ts'
 
 /** Told about a run as it goes. Exactly one of `onFinish`, `onError` and `onAbort` is called, once. */
 export interface RunCallbacks<TOOLS extends ToolSet = ToolSet> {
@@ -53,6 +54,8 @@ export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet> extends Process
   readonly toolConcurrency?: number
   readonly repairToolCall?: ToolCallRepairFunction<TOOLS>
   readonly abortSignal?: AbortSignal
+  /** Of the whole run in milliseconds, or limits of its parts. */
+  readonly timeout?: number | Timeouts
   readonly requestContext?: RequestContext
   readonly tracingContext?: TracingContext
   readonly runId?: string

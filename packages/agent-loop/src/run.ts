@@ -26,6 +26,7 @@ import type { RunLoopOptions } from './options.ts'
 import { resolveModel } from './resolve-model.ts'
 import { errorText } from './response-parts.ts'
 import { textOf, type AcceptedStep } from './accepted-step.ts'
+import { deadline, follow, type Timeouts } from './timeouts.ts'
 import { TraceRecorder } from './trace.ts'
 import { sumUsage, UsageAccount } from './usage.ts'
 
@@ -63,7 +64,9 @@ export class Run {
   readonly toolWriter = createWriter(chunk => this.writeData(chunk))
   readonly #abort = new AbortController()
   readonly #emit: Emit<Chunk>
+  readonly timeouts: Timeouts
   readonly #unlink: () => void
+  readonly #stopClock: () => void
   #responseId: string
   #heldForRun: Chunk[] | undefined
 
@@ -74,7 +77,9 @@ export class Run {
     this.runId = options.runId ?? this.generateId()
     this.list = options.messageList
     this.signal = this.#abort.signal
+    this.timeouts = typeof options.timeout === 'number' ? { totalMs: options.timeout } : (options.timeout ?? {})
     this.#unlink = follow(options.abortSignal, this.#abort)
+    this.#stopClock = deadline({ ms: this.timeouts.totalMs, of: 'The run' }, error => this.abort(error))
     this.runner = new ProcessorRunner(withPrepareStep(options), this.#host())
     this.settings = settingsOf(options)
     this.retryBudget = options.maxProcessorRetries ?? (options.errorProcessors?.length ? 10 : 0)
@@ -91,6 +96,7 @@ export class Run {
   /** Leaves nothing behind: no listener, no timer. */
   close(): void {
     this.#unlink()
+    this.#stopClock()
   }
 
   /** Where the run is, for hooks. */
@@ -214,15 +220,6 @@ function withPrepareStep(options: RunLoopOptions): RunLoopOptions {
 function holdOf(options: RunLoopOptions): 'step' | 'run' | undefined {
   const holds = [options.hold, ...(options.outputProcessors ?? []).map(processor => processor.hold)]
   return holds.includes('run') ? 'run' : holds.find(hold => hold !== undefined)
-}
-
-/** Aborts `controller` when `signal` does; gives the way to stop listening. */
-function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
-  if (!signal) return () => {}
-  const abort = () => controller.abort(signal.reason)
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort, { once: true })
-  return () => signal.removeEventListener('abort', abort)
 }
 
 /** What the model reads of a refusal, in the next attempt. */

@@ -2,10 +2,12 @@
 import type { Snapshot } from '@lockstep/message-list'
 import { TripWire, type ModelChoice, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
-import { Attempt, ProviderFailure, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
+import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
+import { ProviderFailure } from './model-answer.ts'
 import { resolveModel } from './resolve-model.ts'
 import { failureText, feedbackOf, type Run } from './run.ts'
 import { stepResultOf } from './step-result-of.ts'
+import { deadline } from './timeouts.ts'
 import { allCallsAnswered, runToolPhase } from './tool-phase.ts'
 import type { AttemptTrace } from './trace.ts'
 
@@ -17,6 +19,15 @@ export interface FinishedStep {
 
 /** Makes the step `run.stepNumber`. Throws what ended the run: a tripwire, an error, the reason of an abort. */
 export async function runStep(run: Run): Promise<FinishedStep> {
+  const stopClock = deadline({ ms: run.timeouts.stepMs, of: `Step ${run.stepNumber}` }, error => run.abort(error))
+  try {
+    return await makeStep(run)
+  } finally {
+    stopClock()
+  }
+}
+
+async function makeStep(run: Run): Promise<FinishedStep> {
   const opened = run.list.snapshot()
   await run.show(run.chunk('step-start', { stepNumber: run.stepNumber, messageId: run.responseId() }))
   const attempt = await acceptedAttempt(run)

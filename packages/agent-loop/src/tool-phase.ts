@@ -6,6 +6,7 @@ import type { Attempt } from './attempt.ts'
 import { errorText } from './response-parts.ts'
 import type { Run } from './run.ts'
 import type { GuardedToolCall } from './tool-guard.ts'
+import { follow, withDeadline } from './timeouts.ts'
 import type { ToolTrace } from './trace.ts'
 
 const defaultConcurrency = 10
@@ -14,8 +15,7 @@ const defaultConcurrency = 10
 export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
   if (attempt.toolCalls.length === 0) return
   const phase = new AbortController()
-  const stop = () => phase.abort(run.signal.reason)
-  run.signal.addEventListener('abort', stop, { once: true })
+  const unlink = follow(run.signal, phase)
   try {
     const waiting = attempt.toolCalls.values()
     const workers = Array.from(
@@ -26,7 +26,7 @@ export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
     )
     await allOrFirstError(workers, error => phase.abort(error))
   } finally {
-    run.signal.removeEventListener('abort', stop)
+    unlink()
   }
 }
 
@@ -66,8 +66,11 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
   const { verdict } = turn.call
   if (verdict.type === 'answered') return { output: verdict.output }
   if (verdict.type === 'invalid') return { error: verdict.error }
+  const { toolMs, tools } = run.timeouts
+  const limit = { ms: tools?.[turn.call.toolName] ?? toolMs, of: `The tool '${turn.call.toolName}'` }
   try {
-    return { output: await untilAborted(execute(run, attempt, turn), turn.signal) }
+    const work = (signal: AbortSignal) => untilAborted(execute(run, attempt, { ...turn, signal }), signal)
+    return { output: await withDeadline(limit, turn.signal, work) }
   } catch (error) {
     turn.signal.throwIfAborted()
     if (TripWire.isInstance(error)) throw error

@@ -77,7 +77,7 @@ export function checkKeys(call: HookCall, returned: object, known: readonly stri
 }
 
 /** Commits what a hook returned and notes what changed, in the list or by the list's own methods. */
-export function applyMessageResult(call: HookCall, result: MessageResult, rules: ReturnedArrayRules): void {
+function applyMessageResult(call: HookCall, result: MessageResult, rules: ReturnedArrayRules): void {
   if (result === undefined || result === null) return
   if (result instanceof MessageList) return checkSameList(call, result)
   if (Array.isArray(result)) return commitReturned(call, result as readonly MessageInput[], rules)
@@ -133,7 +133,7 @@ export function runMessageHook(
 }
 
 /** Enters in the ledger whether the messages or the system messages are others than before. */
-export function noteListChanges(
+function noteListChanges(
   call: HookCall,
   before: { readonly messages: unknown; readonly systemMessages: unknown },
 ): void {

@@ -1,0 +1,154 @@
+// The answer of the model, read to its end: each part through the reader and the processors, whatever the provider does.
+import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import {
+  isPromiseLike,
+  type CachedResponse,
+  type Chunk,
+  type MaybePromise,
+  type StepSettings,
+} from '@lockstep/processors'
+import type { Attempt } from './attempt.ts'
+import { LoopError } from './errors.ts'
+import { activeToolsOf, callOptions, PartStream, startModelCall } from './model-call.ts'
+import { PartReader } from './part-reader.ts'
+import type { Run } from './run.ts'
+import { StreamWatch } from './timeouts.ts'
+import { parseToolCall } from './tool-input.ts'
+
+/** A failure of the provider, so that it is not mistaken for one of a processor. `cause` is the provider's own error. */
+export class ProviderFailure extends Error {
+  constructor(error: unknown) {
+    super('The model call failed.', { cause: error })
+  }
+}
+
+/** What is asked: a prompt, and an answer when a processor had one already. */
+export interface AnswerRequest {
+  readonly prompt: LanguageModelV4Prompt
+  readonly response: CachedResponse | undefined
+}
+
+/**
+ * Reads the model's answer into the attempt. Gives the raw parts when some processor wants them.
+ *
+ * *Throws*: `ProviderFailure`, what a processor threw, or the reason of an abort.
+ */
+export async function readAnswer(
+  run: Run,
+  attempt: Attempt,
+  request: AnswerRequest,
+): Promise<readonly LanguageModelV4StreamPart[] | undefined> {
+  const { settings } = attempt.prepared!
+  const recorded: LanguageModelV4StreamPart[] | undefined =
+    run.runner.plan.processLLMResponse.length > 0 ? [] : undefined
+  const reader = readerFor(run, settings)
+  const parts = await partsFor(run, attempt, request)
+  try {
+    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+      recorded?.push(part)
+      const chunks = reader.read(part)
+      const taken = takeAll(
+        attempt,
+        isPromiseLike(chunks) ? await chunks : (chunks as Chunk | readonly Chunk[] | undefined),
+      )
+      if (isPromiseLike(taken)) await taken
+      if (part.type === 'finish') run.usage.book(reader.summary!.usage)
+      if (reader.failure) throw new ProviderFailure(reader.failure.error)
+    }
+  } finally {
+    parts.close()
+  }
+  for (const chunk of reader.close()) await attempt.takeInOrder(chunk)
+  await attempt.flush('finish')
+  attempt.info.warnings = reader.warnings
+  attempt.summary = reader.summary
+  if (!reader.summary) throw new ProviderFailure(incomplete(settings))
+  return recorded
+}
+
+function readerFor(run: Run, settings: StepSettings): PartReader {
+  return new PartReader({
+    runId: run.runId,
+    idPrefix: `${run.stepNumber}.${run.attemptNumber}.`,
+    parseToolCall: call =>
+      parseToolCall(call, {
+        tools: activeToolsOf(settings),
+        repairToolCall: run.options.repairToolCall,
+        abortSignal: run.signal,
+      }),
+  })
+}
+
+function takeAll(attempt: Attempt, chunks: Chunk | readonly Chunk[] | undefined): MaybePromise<void> {
+  if (chunks === undefined) return
+  if (Array.isArray(chunks)) return takeEach(attempt, chunks as readonly Chunk[])
+  return takeOne(attempt, chunks as Chunk)
+}
+
+async function takeEach(attempt: Attempt, chunks: readonly Chunk[]): Promise<void> {
+  for (const chunk of chunks) await takeOne(attempt, chunk)
+}
+
+function takeOne(attempt: Attempt, chunk: Chunk): MaybePromise<void> {
+  if (chunk.type === 'tool-call') {
+    const { toolCallId, input, invalid, error } = chunk.payload
+    attempt.parsedCalls.set(toolCallId, { input, error: invalid ? error : undefined, stored: undefined })
+  }
+  if (chunk.type === 'response-metadata') attempt.info.metadata = { ...attempt.info.metadata, ...chunk.payload }
+  return attempt.takeInOrder(chunk)
+}
+
+interface PartSource {
+  next(): Promise<LanguageModelV4StreamPart | undefined>
+  close(): void
+}
+
+/** The parts of the answer: those that a processor had, or the provider's as they come. */
+async function partsFor(run: Run, attempt: Attempt, { prompt, response }: AnswerRequest): Promise<PartSource> {
+  if (response) return replay(response)
+  const { settings } = attempt.prepared!
+  const watch = new StreamWatch(run.timeouts, run.signal)
+  const failed = (error: unknown) => {
+    watch.close()
+    return run.signal.aborted ? run.signal.reason : new ProviderFailure(error)
+  }
+  try {
+    const options = { ...(await callOptions(settings, watch.signal)), prompt }
+    const answer = await startModelCall(settings.model, options, settings.modelSettings.maxRetries)
+    attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
+    attempt.info.headers = answer.response?.headers
+    return watched(new PartStream(answer.stream, watch.signal), watch, failed)
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
+function watched(parts: PartStream, watch: StreamWatch, failed: (error: unknown) => unknown): PartSource {
+  return {
+    async next() {
+      try {
+        const part = await parts.next()
+        watch.beat()
+        return part
+      } catch (error) {
+        throw failed(error)
+      }
+    },
+    close() {
+      watch.close()
+      parts.close()
+    },
+  }
+}
+
+function replay({ chunks }: CachedResponse): PartSource {
+  const parts = chunks.values()
+  return { next: () => Promise.resolve(parts.next().value), close: () => {} }
+}
+
+function incomplete({ model: { provider, modelId } }: StepSettings): LoopError {
+  return new LoopError(
+    'incomplete-stream',
+    `The stream of '${provider}/${modelId}' ended without saying that it was finished, so what came cannot be taken for an answer. Try again.`,
+  )
+}
