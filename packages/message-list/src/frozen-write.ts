@@ -5,7 +5,7 @@ import { MessageListError } from './errors.ts'
 const refusals: readonly RegExp[] = [
   /^Cannot (?:assign to read only|add|delete|define|redefine) property '?([^\s',]+)'?/,
   /^Attempted to assign to readonly property/,
-  /^Attempting to (?:define|change) .*(?:non-extensible|unconfigurable|readonly)/,
+  /^Attempting to (?:define|change) .*(?:not extensible|unconfigurable|readonly)/,
   /^Unable to delete property/,
   /^"?([^"\s]+)"? is read-only$/,
   /^can't (?:define|delete|redefine) .*?property "?([^"\s]+)"?/,
