@@ -4,14 +4,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 const ceilingsInBytes: Readonly<Record<string, number>> = {
-  'message-list': 16_000,
-  processors: 12_000,
-  'agent-loop': 24_000,
-  'batch-executor': 10_000,
-  'processors-builtin': 16_000,
-  memory: 16_000,
-  testing: 10_000,
-  agent: 10_000,
+  'message-list': 36_000,
+  processors: 11_000,
+  'agent-loop': 20_000,
+  'batch-executor': 20_000,
+  'processors-builtin': 3_000,
+  agent: 5_000,
 }
 
 const packages = join(import.meta.dirname, '../packages')
