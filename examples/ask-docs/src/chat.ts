@@ -2,8 +2,15 @@
 import { createInterface } from 'node:readline'
 import type { Conversation } from './conversation.ts'
 
+type ChatStart = {
+  readonly signal: AbortSignal
+  /** What to ask first, when nothing has been asked yet. */
+  readonly ask: string | undefined
+}
+
 /** Asks for questions until there are no more. Ctrl-C at the prompt is the process's own. */
-export async function chat(conversation: Conversation, signal: AbortSignal): Promise<void> {
+export async function chat(conversation: Conversation, { signal, ask }: ChatStart): Promise<void> {
+  if (ask !== undefined) process.stdout.write(`\n${ask}\n`)
   const prompt = createInterface({ input: process.stdin, output: process.stdout, prompt: '\nYou: ', signal })
   prompt.on('SIGINT', () => process.emit('SIGINT'))
   prompt.prompt()

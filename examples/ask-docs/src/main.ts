@@ -33,7 +33,7 @@ try {
 async function main(signal: AbortSignal): Promise<void> {
   const line = readCommandLine(process.argv.slice(2))
   if (line.help) return void process.stdout.write(help)
-  const { folder, passOver, question } = intake(line)
+  const { folder, passOver, question, ask } = intake(line)
   const { model, label } = chooseModel(process.env, process.stdout.isTTY ? streamingDelayMs : 0)
   const { documents, skipped } = await readDocsFolder(folder, passOver)
   if (skipped.length > 0) process.stderr.write(`Left out ${skipped.length}:\n${describeSkipped(skipped)}\n`)
@@ -44,7 +44,7 @@ async function main(signal: AbortSignal): Promise<void> {
       process.stdout.write(`\nQuestion: ${question}\n\n`)
       await conversation.ask(question, signal)
     }
-    if (line.chat) await chat(conversation, signal)
+    if (line.chat) await chat(conversation, { signal, ask })
   } catch (error) {
     throw explainModelError(error, label) ?? error
   }

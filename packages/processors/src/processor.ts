@@ -91,7 +91,7 @@ export const hookNames = [
 /** The name of a hook. */
 export type HookName = (typeof hookNames)[number]
 
-type WithOneOf<T, K extends keyof T> = { [P in K]: T & Required<Pick<T, P>> }[K]
+type WithOneOf<T, K extends keyof T> = { [P in K]-?: T & Required<Pick<T, P>> }[K]
 
 /** A processor for `inputProcessors`. */
 export type InputProcessor = WithOneOf<
