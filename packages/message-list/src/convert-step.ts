@@ -243,17 +243,17 @@ class StepConverter {
     return { type: 'error-text', value: 'This call has no result: it was not run, or its result was lost.' }
   }
 
-  /** Addresses in a result become what the target wants; content that needs another provider's id is left out. */
-  #shown(output: object, part: ToolPart): object {
-    const { type, value } = output as { readonly type: string; readonly value?: readonly { readonly type: string }[] }
+  /** Addresses in a result become what the target wants; what is no file of anybody's is left out. */
+  #shown(output: object, { toolCallId }: ToolPart): object {
+    const { type, value } = output as { readonly type: string; readonly value?: readonly ContentItem[] }
     if (type !== 'content' || value === undefined) return Object.freeze(output)
     const items = value.flatMap(item => {
-      if (item.type === 'file') return [contentFile(item)]
-      if (this.#context.target === 'model' || item.type === 'text' || item.type === 'custom') return [item]
+      const shown = contentItem(item, this.#context.target)
+      if (shown !== undefined) return [shown]
       this.repair(
         'unusable-file',
-        `Content of the type "${item.type}" was left out, because it does not say whose file it is.`,
-        { toolCallId: part.toolCallId, partType: item.type },
+        `Content of the type "${item.type}" was left out, because it does not say where the file is.`,
+        { toolCallId, partType: item.type },
       )
       return []
     })
@@ -295,9 +295,23 @@ function addressOf(text: string): object {
   return Object.freeze({ type: 'url', url, ...(url.href === text ? {} : { originalUrl: text }) })
 }
 
-function contentFile(item: object): object {
-  const { data } = item as { readonly data?: { readonly type: string; readonly url?: string } }
-  return data?.type === 'url' && data.url !== undefined && URL.canParse(data.url)
-    ? Object.freeze({ ...item, data: addressOf(data.url) })
-    : item
+interface ContentItem {
+  readonly type: string
+  readonly mediaType?: string
+  readonly data?: { readonly type: string; readonly url?: string }
+}
+
+function contentItem(item: ContentItem, target: Target): object | undefined {
+  const { type, data } = item
+  if (type !== 'file') return target === 'model' || type === 'text' || type === 'custom' ? item : undefined
+  if (data?.type !== 'url') return item
+  const url = data.url ?? ''
+  const inline = dataOfUrl(url)
+  if (inline !== undefined)
+    return Object.freeze({
+      ...item,
+      data: Object.freeze({ type: 'data', data: inline.base64 }),
+      mediaType: inline.mediaType,
+    })
+  return URL.canParse(url) ? Object.freeze({ ...item, data: addressOf(url) }) : undefined
 }

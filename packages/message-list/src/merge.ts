@@ -1,11 +1,10 @@
 // How what came in meets what is there: the rules of `add`, applied reading by reading within one transaction.
 import { MessageListError } from './errors.ts'
-import { frozen, shareEqual } from './frozen-json.ts'
+import { shareEqual } from './frozen-json.ts'
 import type { Edit } from './change.ts'
 import {
   isStored,
   isToolPart,
-  storedMessage,
   type AgentMessage,
   type MessagePart,
   type MessageSource,
@@ -15,7 +14,8 @@ import { settle, updated, type Home, type MessageDraft, type Reading } from './m
 import { readInputs } from './read-input.ts'
 import { sharedMessage } from './read-stored.ts'
 import { continuedBy } from './steering.ts'
-import { advancedTool, changedTool, rankOf, type ToolChange } from './tool-state.ts'
+import { noSuchTool, placeOfTool, withChangedTool } from './tool-place.ts'
+import { advancedTool, rankOf } from './tool-state.ts'
 import type { Transaction } from './transaction.ts'
 
 type MessageReading = Extract<Reading, { type: 'message' }>
@@ -52,9 +52,7 @@ export class Merger {
       case 'system':
         return this.#transaction.system([...this.#transaction.systemMessages, reading.message])
       case 'outcome':
-        return this.#outcome(reading, reading.change)
-      case 'answer':
-        return this.#answer(reading)
+        return this.#outcome(reading)
     }
   }
 
@@ -115,32 +113,9 @@ export class Merger {
     this.#transaction.replace(sharedMessage(existing, settle(draft, existing.id, this.#home)), source)
   }
 
-  #outcome(reading: { readonly toolCallId: string; readonly path: string }, change: ToolChange): void {
+  #outcome(reading: Extract<Reading, { type: 'outcome' }>): void {
     this.#flush()
-    const found = findTool(this.#transaction, part => part.toolCallId === reading.toolCallId)
-    if (found === undefined) {
-      throw new MessageListError(
-        'unknown-tool-call',
-        `${reading.path} is about the tool call "${reading.toolCallId}", which is in no message of the list. Add the message that makes the call first.`,
-        { path: reading.path },
-      )
-    }
-    changeTool(this.#transaction, found, part => changedTool(part, change, reading.path))
-  }
-
-  #answer(reading: Extract<Reading, { type: 'answer' }>): void {
-    this.#flush()
-    const { approvalId, approved, reason, path } = reading
-    const found = findTool(this.#transaction, part => part.approval?.id === approvalId)
-    if (found === undefined) {
-      throw new MessageListError(
-        'forged-approval',
-        `${path} answers the approval request "${approvalId}", which no call in the list has made. Answer with the id of the request.`,
-        { path },
-      )
-    }
-    const approval = frozen({ id: approvalId, approved, reason })
-    changeTool(this.#transaction, found, part => changedTool(part, { state: 'approval-responded', approval }, path))
+    changeTool(this.#transaction, reading)
   }
 
   #flush(): void {
@@ -236,42 +211,13 @@ function callsOf(message: AgentMessage | MessageDraft): ReadonlyMap<string, Tool
   return new Map(parts.filter(isToolPart).map(part => [part.toolCallId, part]))
 }
 
-/** Where a call is: the position of its message, and the index of its part. */
-export interface ToolPlace {
-  readonly position: number
-  readonly index: number
-}
-
-/** Finds a call in a list, the newest first. */
-export function findTool({ sequence }: Transaction, matches: (part: ToolPart) => boolean): ToolPlace | undefined {
-  return findLastTool(sequence, sequence.length, matches)
-}
-
-/** Finds a call among the first `length` messages, the newest first. */
-export function findLastTool(
-  messages: { at(position: number): AgentMessage | undefined },
-  length: number,
-  matches: (part: ToolPart) => boolean,
-): ToolPlace | undefined {
-  for (let position = length - 1; position >= 0; position--) {
-    const parts = messages.at(position)!.content.parts
-    const index = parts.findLastIndex(part => isToolPart(part) && matches(part))
-    if (index >= 0) return { position, index }
-  }
-  return undefined
-}
-
-/** Changes the part at a place. */
+/** Changes a call wherever it is. Throws: `unknown-tool-call` and `forged-approval`, and what `changedTool` throws. */
 export function changeTool(
   transaction: Transaction,
-  { position, index }: ToolPlace,
-  change: (part: ToolPart) => ToolPart,
+  outcome: Omit<Extract<Reading, { type: 'outcome' }>, 'type'>,
 ): void {
-  const message = transaction.sequence.at(position)!
-  const part = message.content.parts[index] as ToolPart
-  const changed = change(part)
-  if (changed === part) return
-  const parts = [...message.content.parts]
-  parts[index] = changed
-  transaction.replace(storedMessage({ ...message, content: { ...message.content, parts } }))
+  const { sequence } = transaction
+  const place = placeOfTool(sequence, sequence.length, outcome.of)
+  if (place === undefined) throw noSuchTool(outcome.of, outcome.path)
+  transaction.replace(withChangedTool(sequence.at(place.position)!, place.index, outcome))
 }

@@ -3,6 +3,7 @@ import type { ProviderMetadata } from 'ai'
 import type { Frozen } from './frozen-json.ts'
 import { storedMessage, type AgentMessage, type MessagePart } from './message.ts'
 import type { SystemMessage } from './system-message.ts'
+import type { ToolAddress } from './tool-place.ts'
 import type { ToolChange } from './tool-state.ts'
 
 /** A message as a format told it. What it did not say is undefined: an update keeps what is stored there. */
@@ -31,14 +32,7 @@ export type Reading =
       readonly continues?: { readonly id: string; readonly after: string }
     }
   | { readonly type: 'system'; readonly message: SystemMessage }
-  | { readonly type: 'outcome'; readonly toolCallId: string; readonly change: ToolChange; readonly path: string }
-  | {
-      readonly type: 'answer'
-      readonly approvalId: string
-      readonly approved: boolean
-      readonly reason?: string
-      readonly path: string
-    }
+  | { readonly type: 'outcome'; readonly of: ToolAddress; readonly change: ToolChange; readonly path: string }
 
 /** What a list contributes to the messages that enter it. */
 export interface Home {

@@ -2,7 +2,7 @@
 import { changesOf, idsOf, type Author, type Change, type Edit } from './change.ts'
 import { MessageListError } from './errors.ts'
 import { frozenJson } from './frozen-json.ts'
-import { changeTool, findTool, Merger, storedEdit } from './merge.ts'
+import { changeTool, Merger, storedEdit } from './merge.ts'
 import type { Home } from './message-draft.ts'
 import type { AgentMessage, MessageSource } from './message.ts'
 import { readInputs, type MessageInput } from './read-input.ts'
@@ -13,7 +13,7 @@ import { returnedEdits } from './returned-edits.ts'
 import { readSavedList, savedList, type SavedList } from './saved-list.ts'
 import { ListSnapshot, listSnapshot, type Snapshot } from './snapshot.ts'
 import { systemMessage, type SystemInput, type SystemMessage } from './system-message.ts'
-import { changedTool, type ToolChange } from './tool-state.ts'
+import type { ToolChange } from './tool-state.ts'
 import { Transaction } from './transaction.ts'
 import { checkUndo } from './undo.ts'
 import { viewsOf, type Views } from './views.ts'
@@ -175,16 +175,9 @@ export class MessageList {
    */
   updateTool(toolCallId: string, change: ToolChange): this {
     const frozen = frozenJson(change, `the change of tool call "${toolCallId}"`) as ToolChange
-    return this.#commit(transaction => {
-      const place = findTool(transaction, part => part.toolCallId === toolCallId)
-      if (place === undefined) {
-        throw new MessageListError(
-          'unknown-tool-call',
-          `No message of the list makes the tool call "${toolCallId}". Add the message that makes it first.`,
-        )
-      }
-      changeTool(transaction, place, part => changedTool(part, frozen, `tool call "${toolCallId}"`))
-    })
+    return this.#commit(transaction =>
+      changeTool(transaction, { of: { toolCallId }, change: frozen, path: `tool call "${toolCallId}"` }),
+    )
   }
 
   /**

@@ -12,6 +12,7 @@ import {
   type ToolResultModelPart,
   type UserModelPart,
 } from './model-part-schema.ts'
+import { isAt, type ToolAddress } from './tool-place.ts'
 import { changedTool, type ToolChange } from './tool-state.ts'
 import { changeOfOutput } from './tool-output.ts'
 
@@ -119,11 +120,11 @@ export class ModelMessageReader {
 
   #assistantPart(open: OpenMessage, part: AssistantModelPart, path: string): void {
     if (part.type === 'tool-result') {
-      this.#change(part.toolCallId, resultOf(part, true), path)
+      this.#change({ toolCallId: part.toolCallId }, resultOf(part, true), path)
     } else if (part.type === 'tool-approval-request') {
       const { type: _, approvalId, toolCallId, reason, ...rest } = part
       const approval = frozen({ id: approvalId, requestReason: reason, ...rest })
-      this.#change(toolCallId, { state: 'approval-requested', approval }, path)
+      this.#change({ toolCallId }, { state: 'approval-requested', approval }, path)
     } else {
       open.parts.push(assistantPart(part))
     }
@@ -135,35 +136,22 @@ export class ModelMessageReader {
       const part = modelPart('tool', given, at)
       if (part.type === 'tool-result') {
         const isLast = index === content.length - 1
-        this.#change(part.toolCallId, resultOf(isLast ? withOptions(part, message.providerOptions) : part, false), at)
+        const change = resultOf(isLast ? withOptions(part, message.providerOptions) : part, false)
+        this.#change({ toolCallId: part.toolCallId }, change, at)
       } else {
-        this.#answer(frozen({ id: part.approvalId, approved: part.approved, reason: part.reason }), at)
+        const approval = frozen({ id: part.approvalId, approved: part.approved, reason: part.reason })
+        this.#change({ approvalId: part.approvalId }, { state: 'approval-responded', approval }, at)
       }
     }
   }
 
   /** Changes a call that was read just now, or leaves it to the list to find it. */
-  #change(toolCallId: string, change: ToolChange, path: string): void {
-    const position = this.#find(part => part.toolCallId === toolCallId)
+  #change(of: ToolAddress, change: ToolChange, path: string): void {
+    const parts = this.#open?.parts ?? []
+    const index = parts.findLastIndex(part => isToolPart(part) && isAt(part, of))
     // What is for another message comes before this one, which may go on.
-    if (position < 0) this.#readings.push({ type: 'outcome', toolCallId, change, path })
-    else this.#put(position, change, path)
-  }
-
-  #answer(answer: { readonly id: string; readonly approved: boolean; readonly reason?: string }, path: string): void {
-    const position = this.#find(part => part.approval?.id === answer.id)
-    const { id, ...rest } = answer
-    if (position < 0) this.#readings.push({ type: 'answer', approvalId: id, ...rest, path })
-    else this.#put(position, { state: 'approval-responded', approval: answer }, path)
-  }
-
-  #find(matches: (part: ToolPart) => boolean): number {
-    return this.#open?.parts.findLastIndex(part => isToolPart(part) && matches(part)) ?? -1
-  }
-
-  #put(position: number, change: ToolChange, path: string): void {
-    const parts = this.#open!.parts
-    parts[position] = changedTool(parts[position] as ToolPart, change, path)
+    if (index < 0) this.#readings.push({ type: 'outcome', of, change, path })
+    else parts[index] = changedTool(parts[index] as ToolPart, change, path)
   }
 }
 
@@ -240,9 +228,8 @@ function resultOf(part: ToolResultModelPart, providerExecuted: boolean): ToolCha
 
 /** Options of a whole message mean its last part, and are kept there when the message does not stay one of its own. */
 function withOptions<T extends { readonly providerOptions?: unknown }>(part: T, options: Options): T {
-  return options === undefined
-    ? part
-    : { ...part, providerOptions: { ...options, ...(part.providerOptions as Options) } }
+  if (options === undefined) return part
+  return { ...part, providerOptions: Object.freeze({ ...options, ...(part.providerOptions as Options) }) }
 }
 
 function spillOptions(open: OpenMessage): void {

@@ -2,14 +2,13 @@
 import type { Edit } from './change.ts'
 import { MessageListError } from './errors.ts'
 import { frozen } from './frozen-json.ts'
-import { findLastTool } from './merge.ts'
-import { isStored, storedMessage, type AgentMessage, type MessageSource, type ToolPart } from './message.ts'
+import { isStored, type AgentMessage, type MessageSource } from './message.ts'
 import { settle, updated, type Home, type Reading } from './message-draft.ts'
 import { readInputs, type MessageInput } from './read-input.ts'
 import { sharedMessage } from './read-stored.ts'
 import { sharedEnds } from './snapshot.ts'
 import type { SystemMessage } from './system-message.ts'
-import { changedTool, type ToolChange } from './tool-state.ts'
+import { noSuchTool, placeOfTool, withChangedTool } from './tool-place.ts'
 
 /** Where returned messages come home to. A `MessageList` is one. */
 export interface ReturnHome {
@@ -107,12 +106,7 @@ class ReturnReader {
         this.#systemMessages.push(reading.message)
         return
       case 'outcome':
-        return this.#change(part => part.toolCallId === reading.toolCallId, reading.change, reading.path)
-      case 'answer': {
-        const { approvalId: id, approved, reason } = reading
-        const approval = frozen({ id, approved, reason })
-        return this.#change(part => part.approval?.id === id, { state: 'approval-responded', approval }, reading.path)
-      }
+        return this.#change(reading)
       case 'message':
         this.#messages.push(this.#message(reading))
     }
@@ -126,27 +120,17 @@ class ReturnReader {
   }
 
   /** A result in a returned array belongs to a call before it, in what was read or in what both arrays begin with. */
-  #change(matches: (part: ToolPart) => boolean, change: ToolChange, path: string): void {
-    const place = findLastTool(this.#messages, this.#messages.length, matches)
-    const earlier = place === undefined ? findLastTool(this.#all, this.#start, matches) : undefined
-    if (place !== undefined) this.#messages[place.position] = changed(this.#messages[place.position]!, place.index)
-    else if (earlier !== undefined)
-      this.#earlier.set(
-        this.#all[earlier.position]!.id,
-        (this.#all[earlier.position] = changed(this.#all[earlier.position]!, earlier.index)),
-      )
-    else
-      throw new MessageListError(
-        'unknown-tool-call',
-        `${path} is about a tool call that no message before it makes. Return the message with the call as well.`,
-        { path },
-      )
-
-    function changed(message: AgentMessage, index: number): AgentMessage {
-      const parts = [...message.content.parts]
-      parts[index] = changedTool(parts[index] as ToolPart, change, path)
-      return sharedMessage(message, storedMessage({ ...message, content: { ...message.content, parts } }))
+  #change(outcome: Extract<Reading, { type: 'outcome' }>): void {
+    const place = placeOfTool(this.#messages, this.#messages.length, outcome.of)
+    if (place !== undefined) {
+      this.#messages[place.position] = withChangedTool(this.#messages[place.position]!, place.index, outcome)
+      return
     }
+    const earlier = placeOfTool(this.#all, this.#start, outcome.of)
+    if (earlier === undefined) throw noSuchTool(outcome.of, outcome.path)
+    const changed = withChangedTool(this.#all[earlier.position]!, earlier.index, outcome)
+    this.#all[earlier.position] = changed
+    this.#earlier.set(changed.id, changed)
   }
 
   /** The message that has the id already, among the given ones or elsewhere in the list. */

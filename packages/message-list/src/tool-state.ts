@@ -103,7 +103,7 @@ function partAfter(part: ToolPart, change: ToolChange, path: string): object {
         ...settled(part, path),
         ...outcome(change),
         output: change.output ?? null,
-        ...(change.preliminary ? { preliminary: true } : {}),
+        preliminary: change.preliminary === true ? true : undefined,
       }
     case 'output-error':
       return { ...settled(part, path), ...outcome(change), errorText: change.errorText }
@@ -112,24 +112,21 @@ function partAfter(part: ToolPart, change: ToolChange, path: string): object {
   }
 }
 
-/** What every state has in common. */
-function bare(part: ToolPart): Record<string, unknown> {
-  const {
-    state: _,
-    approval: _approval,
-    output: _output,
-    errorText: _errorText,
-    ...rest
-  } = part as ToolPart & Record<string, unknown>
-  const {
-    preliminary: _preliminary,
-    modelOutput: _modelOutput,
-    resultProviderMetadata: _metadata,
-    rawInput: _raw,
-    inputEncoding: _encoding,
-    ...kept
-  } = rest
-  return kept
+const ofOneState: ReadonlySet<string> = new Set([
+  'state',
+  'approval',
+  'output',
+  'errorText',
+  'preliminary',
+  'modelOutput',
+  'resultProviderMetadata',
+  'rawInput',
+  'inputEncoding',
+])
+
+/** What every state of a call has in common. */
+function bare(part: ToolPart): object {
+  return Object.fromEntries(Object.entries(part).filter(([key]) => !ofOneState.has(key)))
 }
 
 function outcome(change: Extract<ToolChange, { state: 'output-available' | 'output-error' }>): object {
@@ -201,7 +198,7 @@ export function advancedTool(stored: ToolPart, copy: ToolPart, path: string): To
 }
 
 function checkClaim(stored: ToolPart, copy: ToolPart, path: string): void {
-  const refusedBefore = stored.approval?.approved === false && copy.approval?.approved === true
+  const refusedBefore = stored.approval?.approved === false
   if (stored.approval?.id === copy.approval?.id && !refusedBefore) return
   const fact = refusedBefore ? 'was refused' : 'has no such approval request'
   throw new MessageListError(

@@ -47,7 +47,16 @@ const outcome: fc.Arbitrary<object> = fc.oneof(
     output: json,
     modelOutput: fc.record({
       type: fc.constant('content'),
-      value: fc.array(fc.record({ type: fc.constant('text'), text: word })),
+      value: fc.array(
+        fc.oneof(
+          fc.record({ type: fc.constant('text'), text: word }),
+          fc.record({
+            type: fc.constant('file'),
+            mediaType: fc.constant('image/png'),
+            data: fc.record({ type: fc.constant('url'), url: address }),
+          }),
+        ),
+      ),
     }),
   }),
 )
@@ -88,17 +97,19 @@ const draft = fc.oneof(
     role: fc.constant('user' as const),
     parts: fc.array(userPart, { minLength: 1, maxLength: 3 }),
     metadata: fc.option(fc.record({ note: word }), { nil: undefined }),
+    ofMessage: fc.option(metadata, { nil: undefined }),
   }),
   fc.record({
     role: fc.constant('assistant' as const),
     parts: fc.array(assistantPart, { minLength: 1, maxLength: 8 }),
     metadata: fc.option(fc.record({ note: word }), { nil: undefined }),
+    ofMessage: fc.option(metadata, { nil: undefined }),
   }),
 )
 
 /** Messages in the stored format, with ids m0, m1, …, and call ids c0.0, c0.1, … */
 export const messages: fc.Arbitrary<readonly AgentMessageInput[]> = fc.array(draft, { maxLength: 8 }).map(drafts =>
-  drafts.map(({ role, parts, metadata: noted }, position) => ({
+  drafts.map(({ role, parts, metadata: noted, ofMessage }, position) => ({
     id: `m${position}`,
     role,
     createdAt: '2026-01-01T00:00:00.000Z',
@@ -108,6 +119,7 @@ export const messages: fc.Arbitrary<readonly AgentMessageInput[]> = fc.array(dra
         'toolCallId' in part ? { ...part, ...unique(part, `${position}.${index}`) } : part,
       ) as never,
       ...(noted === undefined ? {} : { metadata: noted }),
+      ...(ofMessage === undefined ? {} : { providerMetadata: ofMessage }),
     },
   })),
 )
