@@ -38,11 +38,13 @@ const ignored = read('.gitignore')
 const isIgnored = (name: string): boolean =>
   name === '.git' || ignored.some(entry => (entry.startsWith('*') ? name.endsWith(entry.slice(1)) : name === entry))
 
-/** Every file that belongs to the repository, as paths from the root with `/`, those below `folder` where one is given. */
-export const repositoryFiles = (folder = ''): readonly string[] =>
-  readdirSync(join(root, folder), { withFileTypes: true })
+/** Every file that belongs to the repository, as paths from the root with `/`: all, or those below a folder. */
+export const repositoryFiles = (folder = ''): readonly string[] => {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { withFileTypes: true })
     .filter(entry => !isIgnored(entry.name))
     .flatMap(entry => {
       const path = folder ? `${folder}/${entry.name}` : entry.name
       return entry.isDirectory() ? repositoryFiles(path) : [path]
     })
+}
