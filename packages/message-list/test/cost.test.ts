@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { MessageList, overlayOf, returnedEdits } from '@lockstep/message-list'
+
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    id: `m${index}`,
+    role: index % 2 ? ('assistant' as const) : ('user' as const),
+    createdAt: '2026-01-01T00:00:00.000Z',
+    content: { format: 2 as const, parts: [{ type: 'text' as const, text: `message ${index}` }] },
+  }))
+
+/** How many elements of an array are not in another one: what had to be made anew. */
+const madeAnew = (before: readonly unknown[], after: readonly unknown[]) => {
+  const known = new Set(before)
+  return after.filter(element => !known.has(element)).length
+}
+
+describe.each([10, 1_000, 10_000])('with %d messages before it', count => {
+  const list = () => new MessageList().add(rows(count), 'memory')
+  const formats = (of: MessageList) => [of.get.all.prompt(), of.get.all.model(), of.get.all.ui(), of.getMessages()]
+
+  it('one more message is all that is converted', () => {
+    const of = list()
+    const before = formats(of)
+    of.add('one more', 'input')
+    expect(formats(of).map((after, index) => madeAnew(before[index]!, after))).toEqual([1, 1, 1, 1])
+  })
+
+  it('one changed message is all that is converted', () => {
+    const of = list()
+    const before = formats(of)
+    of.update('m5', draft => void draft.content.parts.push({ type: 'text', text: 'more' }))
+    expect(formats(of).map((after, index) => madeAnew(before[index]!, after))).toEqual([1, 1, 1, 1])
+  })
+
+  it('an overlay converts what it lays over, and nothing when it is laid again', () => {
+    const of = list()
+    const before = of.get.all.prompt()
+    const given = of.getMessages()
+    const changed = {
+      ...given[3]!,
+      content: { format: 2 as const, parts: [{ type: 'text' as const, text: 'changed' }] },
+    }
+    const { edits } = returnedEdits(given, [...given.with(3, changed), 'note'], { list: of, source: 'context' })
+    const overlay = overlayOf(edits)
+    const under = of.get.all.prompt({ overlay })
+    expect(madeAnew(before, under)).toBe(2)
+    expect(madeAnew(under, of.get.all.prompt({ overlay }))).toBe(0)
+    expect(madeAnew(before, of.get.all.prompt())).toBe(0)
+  })
+
+  it('reading again converts nothing', () => {
+    const of = list()
+    const [prompt, ...rest] = formats(of)
+    expect(madeAnew(prompt!, of.get.all.prompt())).toBe(0)
+    expect([of.get.all.model(), of.get.all.ui(), of.getMessages()]).toEqual(rest)
+    expect(of.get.all.model()).toBe(rest[0])
+    expect(of.get.input.db()).toBe(of.get.input.db())
+  })
+})
+
+describe('a growing response', () => {
+  const call = (step: number) => ({
+    type: 'tool-t' as const,
+    toolCallId: `c${step}`,
+    state: 'input-available' as const,
+    input: { step },
+  })
+
+  it('converts each step once, however many went before', () => {
+    const list = new MessageList().add('go', 'input')
+    list
+      .add({ id: 'r', role: 'assistant', parts: [{ type: 'step-start' }, call(0)] }, 'response')
+      .updateTool('c0', { state: 'output-available', output: 0 })
+    let before = list.get.all.prompt()
+    for (let step = 1; step < 60; step++) {
+      list.update('r', draft => void draft.content.parts.push({ type: 'step-start' }, call(step)))
+      list.updateTool(`c${step}`, { state: 'output-available', output: step })
+      const after = list.get.all.prompt()
+      expect([after.length, madeAnew(before, after)]).toEqual([1 + 2 * (step + 1), 2])
+      before = after
+    }
+  })
+
+  it('converts a step again when something in it changes, and only that step', () => {
+    const list = new MessageList().add('go', 'input')
+    list.add(
+      { id: 'r', role: 'assistant', parts: [0, 1, 2].flatMap(step => [{ type: 'step-start' as const }, call(step)]) },
+      'response',
+    )
+    const before = list.get.all.prompt()
+    list.updateTool('c1', { state: 'output-available', output: 'late' })
+    expect(madeAnew(before, list.get.all.prompt())).toBeLessThanOrEqual(4)
+    list.update('r', draft => void (draft.content.metadata = { seen: true }))
+    expect(madeAnew(list.get.all.prompt(), before)).toBeLessThanOrEqual(4)
+  })
+
+  it('keeps in its history what was said, not each state that it went through', () => {
+    const list = new MessageList().add('go', 'input')
+    list.add({ id: 'r', role: 'assistant', parts: [{ type: 'step-start' }] }, 'response')
+    for (let step = 0; step < 400; step++)
+      list.update('r', draft => void draft.content.parts.push({ type: 'step-start' }, call(step)))
+    expect(JSON.stringify(list.changes).length).toBeLessThan(400 * 600)
+  })
+})
+
+describe('adding', () => {
+  it('validates 8,000 messages in one commit, or in 8,000', () => {
+    const given = rows(8_000)
+    const begin = performance.now()
+    const one = new MessageList().add(given, 'memory')
+    const many = new MessageList()
+    for (const row of given) many.add(row, 'memory')
+    // The budget is 60 ms for the one and 200 ms for the other; a busy machine gets ten times as much.
+    expect(performance.now() - begin).toBeLessThan(2_600)
+    expect([one.changes.length, many.changes.length]).toEqual([1, 8_000])
+    expect(many.toJSON()).toEqual(one.toJSON())
+  })
+})
