@@ -60,7 +60,7 @@ const manifestKey = () => {
     existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map(name => `${folder}/${name}/package.json`) : [],
   )
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${process.version}`)
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...members.sort()]) {
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...members]) {
     if (existsSync(join(root, file))) hash.update(`\n${file}\n`).update(readFileSync(join(root, file)))
   }
   return hash.digest('hex')
