@@ -1,6 +1,6 @@
 // The repository as data for its own tests: its root, its files and its packages.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 export const root = join(import.meta.dirname, '..')
 
@@ -30,21 +30,24 @@ export const packageNames: readonly string[] = readdirSync(join(root, 'packages'
   existsSync(join(root, 'packages', name, 'package.json')),
 )
 
-// The patterns of .gitignore are bare names or `*.ending`: enough for us, and right in a checkout without git as well.
+// The patterns of .gitignore are names, paths or `*.ending`: enough for us, and right in a checkout without git as well.
 const ignored = read('.gitignore')
   .split('\n')
   .filter(Boolean)
   .map(pattern => pattern.replace(/\/$/, ''))
-const isIgnored = (name: string): boolean =>
-  name === '.git' || ignored.some(entry => (entry.startsWith('*') ? name.endsWith(entry.slice(1)) : name === entry))
+const isIgnored = (path: string): boolean => {
+  const name = basename(path)
+  const matches = (entry: string) =>
+    entry.startsWith('*') ? name.endsWith(entry.slice(1)) : [name, path].includes(entry)
+  return name === '.git' || ignored.some(matches)
+}
 
 /** Every file that belongs to the repository, as paths from the root with `/`: all, or those below a folder. */
 export const repositoryFiles = (folder = ''): readonly string[] => {
   if (!existsSync(join(root, folder))) return []
-  return readdirSync(join(root, folder), { withFileTypes: true })
-    .filter(entry => !isIgnored(entry.name))
-    .flatMap(entry => {
-      const path = folder ? `${folder}/${entry.name}` : entry.name
-      return entry.isDirectory() ? repositoryFiles(path) : [path]
-    })
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry => {
+    const path = folder ? `${folder}/${entry.name}` : entry.name
+    if (isIgnored(path)) return []
+    return entry.isDirectory() ? repositoryFiles(path) : [path]
+  })
 }

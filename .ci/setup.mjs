@@ -2,7 +2,7 @@
 // Plain JavaScript without dependencies: the machine's own Node, which may be too old for the rest, reads this file.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,7 +48,8 @@ const capture = (command, args) =>
   spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
-    shell: windows,
+    // npm, npx and pnpm are scripts on Windows.
+    shell: windows && /^\w+$/.test(command),
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,
     env: { npm_config_fetch_retries: '1', ...process.env, COREPACK_ENABLE_DOWNLOAD_PROMPT: '0' },
@@ -91,30 +92,37 @@ const install = () => {
     if (!known) fail(`\`${command}\` could not install`, 'read the output above, then try again', lines.slice(-20))
     fail(known[1], known[2], lines.filter(line => /error|ERR_|×|╰/.test(line)).slice(0, 4))
   }
-  const node = existsSync(join(root, bundledNode)) ? bundledNode : process.execPath
-  const strips = capture(node, ['-p', '"types=" + process.features.typescript'])
-  if (!/types=(strip|transform)/.test(strips.stdout ?? '')) {
+  const node = [bundledNode, process.execPath].find(runsTypeScript)
+  if (!node) {
     fail(
-      node === bundledNode
-        ? `the Node in ${bundledNode} does not run on this machine`
-        : `Node ${process.version} cannot run TypeScript (22.18 and newer can), and the optional npm package \`node\`, which brings a newer one, did not install`,
+      `Node ${process.version} cannot run TypeScript (22.18 and newer can), and the optional npm package \`node\`, which brings a newer one, did not install`,
       'install Node 24 (https://nodejs.org), or run the command again with npm on the PATH and the registry reachable',
-      [strips.stderr ?? ''].filter(Boolean),
     )
   }
   console.error(`Setting up: done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
   return node
 }
 
+const runsTypeScript = node => {
+  const path = resolve(root, node)
+  return existsSync(path) && /^(strip|transform)$/m.test(capture(path, ['-p', 'process.features.typescript']).stdout)
+}
+
+/** What the last installation left behind, if it is whole. */
+const readStamp = () => {
+  try {
+    return JSON.parse(readFileSync(stampFile, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
 /** Installs only when the manifests, the lockfile or the machine's Node have changed since the last time. */
 const prepare = () => {
   const key = manifestKey()
-  if (existsSync(stampFile)) {
-    const stamp = JSON.parse(readFileSync(stampFile, 'utf8'))
-    if (stamp.key === key && existsSync(resolve(root, stamp.node))) return stamp.node
-  }
+  const stamp = readStamp()
+  if (stamp.key === key && existsSync(resolve(root, stamp.node))) return stamp.node
   const node = install()
-  mkdirSync(dirname(stampFile), { recursive: true })
   writeFileSync(stampFile, JSON.stringify({ key, node }))
   return node
 }
