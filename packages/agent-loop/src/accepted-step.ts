@@ -1,25 +1,20 @@
 // A step that was accepted: where its response stands in the conversation, and what is read from there.
-import {
-  isToolPart,
-  toolNameOf,
-  type AgentMessage,
-  type MessageList,
-  type MessagePart,
-  type ToolPart,
-} from '@lockstep/message-list'
+import { isToolPart, toolNameOf, type MessageList, type MessagePart, type ToolPart } from '@lockstep/message-list'
 import type { StepResult } from '@lockstep/processors'
 import type { TypedToolCall, TypedToolError, TypedToolResult, ToolSet } from 'ai'
 
-/** The place of a step's parts: a message, and how many `step-start` parts come before in it. */
+/** The place of a step's parts: after its own `step-start` part, which stays the same object whatever happens around it. */
 export interface StepPlace {
   readonly messageId: string
-  readonly segment: number
+  readonly start: MessagePart
+  /** Where that part was when the step was made; looked for elsewhere only when it has moved. */
+  readonly index: number
 }
 
 /** An accepted step and its place. */
 export interface AcceptedStep {
   readonly place: StepPlace
-  result: StepResult
+  readonly result: StepResult
 }
 
 /** What of a `StepResult` is read from the conversation. */
@@ -28,28 +23,21 @@ export type StepContent = Pick<
   'text' | 'reasoningText' | 'toolCalls' | 'toolResults' | 'toolErrors' | 'files'
 >
 
+/** The place of a step that has just been entered: the last `step-start` of its message. */
+export function placeOfLast(list: MessageList, messageId: string): StepPlace {
+  const { parts } = list.find(messageId)!.content
+  const index = parts.findLastIndex(part => part.type === 'step-start')
+  return { messageId, start: parts[index]!, index }
+}
+
 /** The parts of a step, as they are now; none when they were removed. */
-export function partsOf(list: MessageList, place: StepPlace): readonly MessagePart[] {
-  const message = list.find(place.messageId)
-  return message ? segmentOf(message, place.segment) : []
-}
-
-/** How many steps a message already holds. */
-export function segmentCount(message: AgentMessage | undefined): number {
-  return message ? message.content.parts.filter(part => part.type === 'step-start').length : 0
-}
-
-function segmentOf(message: AgentMessage, segment: number): readonly MessagePart[] {
-  const { parts } = message.content
-  let seen = -1
-  let start = parts.length
-  for (let index = 0; index < parts.length; index++) {
-    if (parts[index]!.type !== 'step-start') continue
-    seen++
-    if (seen === segment) start = index + 1
-    if (seen > segment) return parts.slice(start, index)
-  }
-  return parts.slice(start)
+export function partsOf(list: MessageList, { messageId, start, index }: StepPlace): readonly MessagePart[] {
+  const parts = list.find(messageId)?.content.parts ?? []
+  const at = parts[index] === start ? index : parts.indexOf(start)
+  if (at < 0) return []
+  let end = at + 1
+  while (end < parts.length && parts[end]!.type !== 'step-start') end++
+  return parts.slice(at + 1, end)
 }
 
 /** The text of a step, as it stands in the conversation. */

@@ -11,7 +11,7 @@ import {
   type StreamChain,
   type ToolCallInfo,
 } from '@lockstep/processors'
-import { contentOf, partsOf, segmentCount, toolPartsOf, type StepPlace } from './accepted-step.ts'
+import { contentOf, partsOf, placeOfLast, toolPartsOf, type StepPlace } from './accepted-step.ts'
 import { readAnswer } from './model-answer.ts'
 import type { CallSummary } from './part-reader.ts'
 import { ResponseParts } from './response-parts.ts'
@@ -185,9 +185,9 @@ function enterResponse(run: Run, attempt: Attempt): void {
   const message = run.list.find(messageId)
   const list = run.list.as({ id: 'model', step: run.stepNumber })
   const parts = [{ type: 'step-start' }, ...attempt.response.parts]
-  attempt.place = { messageId, segment: segmentCount(message) }
   if (message) list.update(messageId, draft => void draft.content.parts.push(...(parts as never[])))
   else list.add({ id: messageId, role: 'assistant', content: { format: 2, parts } } as never, 'response')
+  attempt.place = placeOfLast(run.list, messageId)
   rememberInputs(run, attempt)
 }
 

@@ -101,7 +101,7 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
       throw error
     }
     run.withdrawTo(response.before)
-    run.steps.pop()
+    run.replaceSteps(run.steps.slice(0, -1))
     await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason: error.reason }))
     run.feedback = feedbackOf(error)
     return false
@@ -110,7 +110,8 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
 
 /** Takes the whole response back; what it said is kept for the tripwire alone. */
 async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Promise<void> {
-  const steps = run.steps.splice(0).map(step => step.result)
+  const steps = run.stepResults
+  run.replaceSteps([])
   run.rejected = {
     text: steps.map(step => step.text).join(''),
     toolCalls: steps.flatMap(step => step.toolCalls),
@@ -123,8 +124,12 @@ async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Prom
 /** The records say what the conversation says, after the last processor had its turn. */
 function rereadSteps(run: Run): void {
   if (run.runner.plan.processOutputResult.length === 0) return
-  for (const step of run.steps)
-    step.result = Object.freeze({ ...step.result, ...contentOf(partsOf(run.list, step.place)) })
+  run.replaceSteps(
+    run.steps.map(({ place, result }) => ({
+      place,
+      result: Object.freeze({ ...result, ...contentOf(partsOf(run.list, place)) }),
+    })),
+  )
 }
 
 /** After an abort: what processors had held back is shown, if the attempt was still being streamed. */
@@ -189,11 +194,11 @@ function finishChunk(run: Run, ending: Ending): Chunk {
 function finishReasonOf(run: Run, { stopReason }: Ending): FinishReason {
   if (stopReason === 'error') return 'error'
   if (stopReason === 'tripwire' || stopReason === 'aborted') return 'other'
-  return run.steps.at(-1)?.result.finishReason ?? 'other'
+  return run.stepResults.at(-1)?.finishReason ?? 'other'
 }
 
 function resultOf(run: Run, ending: Ending): LoopResult {
-  const steps = run.steps.map(step => step.result)
+  const steps = run.stepResults
   const last = steps.at(-1)
   return Object.freeze({
     runId: run.runId,

@@ -13,6 +13,7 @@ import {
   type OutputResult,
   type RunHost,
   type StepPosition,
+  type StepResult,
   type StepSettings,
   type SystemMessage,
 } from '@lockstep/processors'
@@ -45,7 +46,9 @@ export class Run {
   readonly retryBudget: number
   readonly hold: 'step' | 'run' | undefined
   /** The accepted steps, in order. */
-  readonly steps: AcceptedStep[] = []
+  steps: readonly AcceptedStep[] = []
+  /** Their records; another array after each step, so that what a hook was given stays as it was. */
+  stepResults: readonly StepResult[] = []
   /** Counted over the run: what processors asked for, and what processAPIError did. */
   processorRetryCount = 0
   apiRetryCount = 0
@@ -104,7 +107,7 @@ export class Run {
     return {
       stepNumber: this.stepNumber,
       attemptNumber: this.attemptNumber,
-      steps: this.steps.map(step => step.result),
+      steps: this.stepResults,
       retryCount: this.processorRetryCount,
     }
   }
@@ -151,13 +154,19 @@ export class Run {
 
   /** The run so far as `processOutputResult` and `processRunEnd` see it. */
   output(): OutputResult {
-    const steps = this.steps.map(step => step.result)
+    const steps = this.stepResults
     return {
       text: this.steps.map(step => textOf(this.list, step)).join(''),
       usage: sumUsage(steps.map(step => step.usage)),
       finishReason: steps.at(-1)?.finishReason ?? 'other',
       steps,
     }
+  }
+
+  /** Sets the accepted steps; the only way in which they change. */
+  replaceSteps(steps: readonly AcceptedStep[]): void {
+    this.steps = steps
+    this.stepResults = Object.freeze(steps.map(step => step.result))
   }
 
   /** Tells whether a processor's wish for another attempt can be granted, and spends one if so. */

@@ -139,7 +139,7 @@ async function finishStep(run: Run, attempt: Attempt): Promise<FinishedStep> {
   const finish = run.chunk('step-finish', { stepNumber, finishReason, usage, warnings, ...metadata })
   await run.show(await attempt.takeFrame(finish))
   const step: AcceptedStep = { place: attempt.place!, result }
-  run.steps.push(step)
+  run.replaceSteps([...run.steps, step])
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
   await run.options.onStepFinish?.(result as never)
   return { step, goesOn: attempt.toolCalls.length > 0 && allCallsAnswered(attempt) }

@@ -10,7 +10,7 @@ export const defaultMaxSteps = 20
 /** Why the loop ends here, or undefined when it goes on. */
 export async function stopReasonAfter(run: Run, { goesOn }: FinishedStep): Promise<StopReason | undefined> {
   if (!goesOn) return 'completed'
-  const steps = run.steps.map(step => step.result)
+  const steps = run.stepResults
   for (const condition of [run.options.stopWhen ?? []].flat() as readonly StopCondition<never, never>[])
     if (await condition({ steps: steps as never })) return 'stop-condition'
   const { maxSteps = defaultMaxSteps } = run.options
