@@ -9,7 +9,13 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const gates = Object.entries(scripts).flatMap(([name, script]) =>
   name.startsWith('check:') ? [{ name: name.slice('check:'.length), script }] : [],
 )
-const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', TURBO_UI: 'false' }
+const env = {
+  ...process.env,
+  TURBO_TELEMETRY_DISABLED: '1',
+  TURBO_NO_UPDATE_NOTIFIER: '1',
+  TURBO_UI: 'false',
+  NO_COLOR: '1',
+}
 
 interface Verdict {
   readonly name: string
