@@ -96,7 +96,12 @@ export function modelPart(
   part: unknown,
   path: string,
 ): UserModelPart | AssistantModelPart | ToolModelPart {
-  return check<UserModelPart | AssistantModelPart | ToolModelPart>(schemas[role], modernPart(part, path), path)
+  const modern = modernPart(part, path)
+  return check<UserModelPart | AssistantModelPart | ToolModelPart>(
+    schemas[role],
+    modern === part ? part : frozenJson(modern, path),
+    path,
+  )
 }
 
 /** The words that changed after the AI SDK 4, and what they are today. */
@@ -129,16 +134,16 @@ function renamedKeys(part: Given, path: string): Given {
   let modern = part
   for (const [old, name] of renamed) {
     if (part[old] === undefined) continue
-    refuseTwoReadings(part, [old, name], path)
+    if (part[name] !== undefined && shareEqual(part[old], part[name]) !== part[old])
+      throw twoReadings(path, [old, name])
     const { [old]: value, ...rest } = modern
     modern = { ...rest, [name]: value }
   }
   return modern
 }
 
-function refuseTwoReadings(part: Given, [old, name]: readonly [string, string], path: string): void {
-  if (part[name] === undefined || shareEqual(part[old], part[name]) === part[old]) return
-  throw new MessageListError(
+function twoReadings(path: string, [old, name]: readonly [string, string]): MessageListError {
+  return new MessageListError(
     'ambiguous-message',
     `${path} has both "${old}" (AI SDK 4) and "${name}", and they differ. Keep the one that is meant.`,
     { path },
@@ -151,12 +156,12 @@ function modernImage({ image, mediaType, ...rest }: Given): Given {
 }
 
 function modernResult(part: Given, path: string): Given {
-  if (!('result' in part) && part['experimental_content'] === undefined) return part
-  refuseTwoReadings(part, ['result', 'output'], path)
   const { result, isError, experimental_content: content, ...rest } = part
-  if (part['output'] !== undefined) return { ...rest, output: part['output'] }
-  if (Array.isArray(content))
-    return { ...rest, output: { type: 'content', value: frozenJson((content as Given[]).map(modernContent), path) } }
+  if (!('result' in part) && content === undefined) return part
+  if (part['output'] !== undefined) throw twoReadings(path, ['result', 'output'])
+  if (Array.isArray(content)) {
+    return { ...rest, output: { type: 'content', value: (content as Given[]).map(modernContent) } }
+  }
   const type = typeof result === 'string' ? 'text' : 'json'
   return { ...rest, output: { type: isError === true ? `error-${type}` : type, value: result ?? null } }
 }

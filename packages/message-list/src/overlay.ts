@@ -159,16 +159,16 @@ const fewEdits = 64
  */
 export function overlaidSequence(sequence: Sequence, overlay: Overlay): Sequence | undefined {
   const { replaced, placed, hidden } = layersOf(overlay)
-  if (overlay.edits.length > fewEdits || placed.some(placement => placement.type === 'order')) return undefined
+  const additions = placed.filter(placement => placement.type === 'insert')
+  if (overlay.edits.length > fewEdits || additions.length < placed.length) return undefined
   let result = sequence
   for (const message of replaced.values()) {
     const position = result.positionOf(message.id)
     if (position >= 0) result = result.set(position, message, result.sourceAt(position)!)
   }
-  for (const placement of placed) {
-    if (placement.type === 'order') continue
-    const { message, source } = placement
-    const position = placeOf(placement, id => result.positionOf(id), result.length)
+  for (const addition of additions) {
+    const { message, source } = addition
+    const position = placeOf(addition, id => result.positionOf(id), result.length)
     result = result.splice(position, 0, { messages: [message], source })
   }
   for (const id of hidden) {

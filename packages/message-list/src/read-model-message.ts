@@ -181,7 +181,7 @@ function assistantPart(
         type: `tool-${toolName}`,
         toolCallId,
         state: 'input-available',
-        input: input ?? {},
+        input: input ?? Object.freeze({}),
         providerExecuted,
         callProviderMetadata: providerOptions,
       })

@@ -158,7 +158,7 @@ export class Transaction {
 
   #patch(id: string, patches: readonly Patch[], source: MessageSource | undefined): void {
     const base = this.get(id)
-    this.replace(patches.length === 0 ? base : restored(base, patched(base, patches)), source)
+    this.replace(restored(base, patched(base, patches)), source)
   }
 
   #positionOf(id: string): number {

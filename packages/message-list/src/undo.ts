@@ -1,5 +1,5 @@
 // Whether a change can still be taken back: not twice, and not from under a later one.
-import { changesOf, idsOf, type Change, type ChangeLog } from './change.ts'
+import { changesOf, idsOf, type Change, type ChangeLog, type Edit } from './change.ts'
 import { MessageListError } from './errors.ts'
 
 /** Refuses a change that cannot be taken back. Throws: `unknown-change` and `undo-conflict`. */
@@ -25,10 +25,17 @@ function changesAfter(log: ChangeLog | undefined, change: Change): readonly Chan
   )
 }
 
+/** Whether two changes are about what the same messages say, about where the same messages stand, or about instructions. */
 function overlap(one: Change, other: Change): boolean {
-  const ids = new Set(one.edits.flatMap(idsOf))
-  const system = one.edits.some(edit => edit.type === 'system')
-  return other.edits.some(edit => (edit.type === 'system' ? system : idsOf(edit).some(id => ids.has(id))))
+  const touched = new Set(one.edits.flatMap(touches))
+  return other.edits.flatMap(touches).some(mark => touched.has(mark))
+}
+
+function touches(edit: Edit): readonly string[] {
+  if (edit.type === 'system') return ['system']
+  const contents = edit.type === 'order' ? [] : idsOf(edit).map(id => `content ${id}`)
+  const places = edit.type === 'patch' ? [] : idsOf(edit).map(id => `place ${id}`)
+  return [...contents, ...places]
 }
 
 function conflict(change: Change, later: Change, why: string): MessageListError {

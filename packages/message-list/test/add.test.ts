@@ -185,6 +185,23 @@ describe('the steps of one response', () => {
     ).toEqual(['<tool-t>', 'b'])
   })
 
+  it('keep options of a whole text with the text', () => {
+    const list = newList().add(
+      [
+        { role: 'assistant', content: 'a', providerOptions: { p: { k: 1 } } },
+        { role: 'assistant', content: 'b' },
+        { role: 'assistant', content: [], providerOptions: { p: {} } },
+        { role: 'assistant', content: 'c' },
+      ],
+      'response',
+    )
+    expect(list.getMessages()[0]!.content.parts[0]).toEqual({
+      type: 'text',
+      text: 'a',
+      providerMetadata: { p: { k: 1 } },
+    })
+  })
+
   it('keep options of a whole message with its last part', () => {
     const cached = { anthropic: { cacheControl: { type: 'ephemeral' } } }
     const list = newList().add(
@@ -238,6 +255,40 @@ describe('a message put into a response', () => {
     expect(elsewhere.get.all.ui()).toEqual(list.get.all.ui())
     const again = elsewhere.snapshot()
     expect(elsewhere.add(list.get.all.ui(), 'input').snapshot()).toBe(again)
+  })
+
+  it('keeps what each of them noted', () => {
+    const list = newList()
+      .add(said('r', 'first', 'assistant'), 'response')
+      .add(
+        [
+          said('s', 'wait'),
+          {
+            id: 's2',
+            role: 'user',
+            parts: [
+              { type: 'file', mediaType: 'a/b', url: 'https://example.com' },
+              { type: 'data-x', data: 1 },
+            ],
+          },
+        ],
+        'input',
+      )
+    const note = { ...continuationOf('r'), tokens: 7 }
+    list.add({ ...said('r2', 'second', 'assistant'), metadata: note }, 'response')
+    expect(list.get.all.ui()).toMatchObject([
+      { id: 'r', metadata: { tokens: 7 }, parts: [{}, { id: 's' }, { id: 's2', parts: [{ type: 'file' }] }, {}] },
+    ])
+    expect(
+      newList()
+        .add({ ...said('lone', 'x', 'assistant'), metadata: note }, 'response')
+        .get.all.ui(),
+    ).toMatchObject([{ metadata: { tokens: 7 } }])
+    expect(
+      newList()
+        .add({ ...said('lone', 'x', 'assistant'), metadata: continuationOf('r') }, 'response')
+        .get.all.ui()[0],
+    ).not.toHaveProperty('metadata')
   })
 
   it('can be more than one, also at the end', () => {
@@ -372,6 +423,12 @@ describe('a copy of a message that a client sends', () => {
     })
   })
 
+  it('may refuse what nobody asked about: a refusal needs no trust', () => {
+    expect(
+      send(open, { state: 'output-denied', input: {}, approval: { id: 'p', approved: false, reason: 'no' } }),
+    ).toMatchObject({ state: 'output-denied', input: { n: 1 }, approval: { id: 'p', approved: false, reason: 'no' } })
+  })
+
   it('cannot take back what is further already', () => {
     const done = { state: 'output-available', input: {}, output: 'done' }
     expect(send(done, open)).toMatchObject(done)
@@ -455,6 +512,38 @@ describe('reconcile', () => {
       reconcile: true,
     })
     expect(list.get.input.db().map(textOf)).toEqual(['older', 'older too', 'new'])
+  })
+
+  it('leaves instructions, and messages of other kinds, to themselves', () => {
+    const list = newList().add(
+      [
+        {
+          id: 's',
+          role: 'assistant',
+          parts: [
+            { type: 'text', text: 'see' },
+            { type: 'source-url', sourceId: '1', url: 'https://example.com' },
+          ],
+        },
+        {
+          id: 'r',
+          role: 'user',
+          parts: [{ type: 'file', mediaType: 'a/b', url: '', providerReference: { openai: 'f' } }],
+        },
+        said('t', 'yes'),
+        said('u', 'yes'),
+      ],
+      'memory',
+    )
+    const copy: MessageInput[] = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'assistant', content: 'see' },
+      { role: 'user', content: [{ type: 'file', data: { openai: 'f' }, mediaType: 'a/b' }] },
+      'yes',
+      'yes',
+    ]
+    expect(list.add(copy, 'input', { reconcile: true }).getMessages()).toHaveLength(4)
+    expect(list.getAllSystemMessages()).toHaveLength(1)
   })
 
   it('takes the longest common sequence, so that a repeated answer stays one of its own', () => {

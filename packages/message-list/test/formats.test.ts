@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { MessageList, type CoreMessageV4, type MessageInput } from '@lockstep/message-list'
 import { newList } from './arbitraries.ts'
-import { errorOf, partsOf, textsOf } from './reading.ts'
+import { errorOf, expectFrozen, partsOf, textsOf } from './reading.ts'
 
 const only = (input: MessageInput | readonly MessageInput[]) => {
   const list = newList().add(input, 'input')
   expect(list.getMessages()).toHaveLength(1)
+  expectFrozen(list.getMessages())
   return list.getMessages()[0]!
 }
 const time = '2026-01-01T00:00:00.000Z'
@@ -445,6 +446,107 @@ describe('add reads', () => {
     expect(message([]).content.parts).toEqual([])
   })
 
+  it('older shapes that say little', () => {
+    const ui = (parts: readonly object[], more: object = {}) =>
+      only({ role: 'assistant', content: '', parts, ...more } as MessageInput).content.parts
+    const invocation = { toolCallId: 'a', toolName: 't' }
+    expect(
+      ui([
+        { type: 'thinking', text: 'hm' },
+        { type: 'reasoning', details: [{ type: 'text' }] },
+        { type: 'tool-invocation', toolInvocation: { ...invocation, state: 'result' }, preliminary: true },
+        { type: 'tool-invocation', toolInvocation: { ...invocation, state: 'partial-call' } },
+        { type: 'tool-invocation', toolInvocation: { ...invocation, state: 'output-error', result: 'broke' } },
+        { type: 'tool-invocation', toolInvocation: { ...invocation, state: 'output-error' } },
+        { type: 'source', source: { url: 'https://example.com' } },
+        { type: 'file', data: 'AQID' },
+        { type: 'file' },
+        { type: 'source', sourceId: 'not the older kind' },
+      ]),
+    ).toEqual([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'reasoning', text: '' },
+      { type: 'tool-t', toolCallId: 'a', state: 'output-available', input: {}, output: null, preliminary: true },
+      { type: 'tool-t', toolCallId: 'a', state: 'input-streaming' },
+      { type: 'tool-t', toolCallId: 'a', state: 'output-error', input: {}, errorText: 'broke' },
+      { type: 'tool-t', toolCallId: 'a', state: 'output-error', input: {}, errorText: 'The tool failed.' },
+      { type: 'source-url', sourceId: 'https://example.com', url: 'https://example.com' },
+      { type: 'file', mediaType: 'application/octet-stream', url: 'data:application/octet-stream;base64,AQID' },
+      { type: 'file', mediaType: 'application/octet-stream', url: 'data:application/octet-stream;base64,' },
+      { type: 'source', sourceId: 'not the older kind' },
+    ])
+    expect(ui([], { experimental_attachments: [{ url: 'https://example.com/a' }] })).toEqual([
+      { type: 'file', mediaType: 'application/octet-stream', url: 'https://example.com/a' },
+    ])
+    expect(only({ role: 'user', content: '', toolInvocations: [] } as MessageInput).content.parts).toEqual([
+      { type: 'text', text: '' },
+    ])
+    const core: readonly CoreMessageV4[] = [
+      {
+        role: 'assistant',
+        content: [
+          { type: 'redacted-reasoning' } as never,
+          ...['a', 'b', 'c'].map(toolCallId => ({
+            type: 'tool-call' as const,
+            toolCallId,
+            toolName: 't',
+            args: undefined,
+          })),
+        ],
+      },
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: 'a',
+            toolName: 't',
+            result: undefined,
+            experimental_content: [
+              { type: 'image', data: 'AQID' },
+              { type: 'image', data: 'AQID', mediaType: 'image/gif' },
+            ],
+          },
+          { type: 'tool-result', toolCallId: 'b', toolName: 't', result: 1 },
+          { type: 'tool-result', toolCallId: 'c', toolName: 't', result: null, isError: true },
+        ],
+      },
+    ]
+    expect(only(core).content.parts).toMatchObject([
+      { type: 'reasoning', providerMetadata: { anthropic: { redactedData: '' } } },
+      {
+        output: [
+          { type: 'file', mediaType: 'image' },
+          { type: 'file', mediaType: 'image/gif' },
+        ],
+      },
+      { output: 1 },
+      { state: 'output-error', errorText: 'null' },
+    ])
+  })
+
+  it('images by their first bytes, when nobody says what they are', () => {
+    const bytes = {
+      png: [0x89, 0x50, 0x4e, 0x47],
+      jpeg: [0xff, 0xd8, 0xff],
+      gif: [0x47, 0x49, 0x46, 0x38, 0x39],
+      webp: [0x52, 0x49, 0x46, 0x46],
+    }
+    for (const [kind, image] of Object.entries(bytes)) {
+      expect(
+        only({ role: 'user', content: [{ type: 'image', image: new Uint8Array(image) }] }).content.parts[0],
+      ).toMatchObject({ mediaType: `image/${kind}` })
+    }
+    const unknown = [
+      { type: 'image' as const, image: new Uint8Array([1, 2, 3]) },
+      { type: 'image' as const, image: { openai: 'f' } },
+    ]
+    expect(only({ role: 'user', content: unknown }).content.parts).toMatchObject([
+      { mediaType: 'image' },
+      { mediaType: 'image' },
+    ])
+  })
+
   it('its own messages as they are, from the same process by identity', () => {
     const list = newList().add(['a', 'b'], 'input')
     expect(newList().add(list.getMessages(), 'memory').getMessages()[0]).toBe(list.getMessages()[0])
@@ -558,6 +660,8 @@ describe('add refuses', () => {
       code: 'ambiguous-message',
       path: 'messages[1]',
     })
+    const results = { toolCallId: 'a', toolName: 't', result: 1, output: { type: 'json', value: 1 } }
+    expect(refused({ role: 'tool', content: [{ type: 'tool-result', ...results }] }).code).toBe('ambiguous-message')
     const both = { type: 'tool-call' as const, toolCallId: 'a', toolName: 't', args: { n: 1 }, input: { n: 1 } }
     const same = newList().add({ role: 'assistant', content: [both] }, 'input')
     expect(same.getMessages()).toHaveLength(1)

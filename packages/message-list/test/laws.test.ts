@@ -12,14 +12,9 @@ import {
   type Edit,
 } from '@lockstep/message-list'
 import { list, messages, newList, source } from './arbitraries.ts'
+import { expectFrozen } from './reading.ts'
 
 if (process.env['FC_RUNS'] !== undefined) fc.configureGlobal({ numRuns: Number(process.env['FC_RUNS']) })
-
-const expectFrozen = (value: unknown, path = 'value'): void => {
-  if (typeof value !== 'object' || value === null || value instanceof URL) return
-  if (!Object.isFrozen(value)) throw new Error(`${path} is not frozen`)
-  for (const [key, child] of Object.entries(value)) expectFrozen(child, `${path}.${key}`)
-}
 
 const outputs = (of: MessageList) => ({
   db: of.get.all.db(),

@@ -143,6 +143,24 @@ describe('a prompt is repaired, and says so', () => {
       output: { type: 'content', value: [{ type: 'text', text: 'a' }] },
     })
     expect(repairs.map(({ type }) => type)).toEqual(['starts-with-assistant', 'unusable-file'])
+    const nowhere = {
+      ...done,
+      modelOutput: {
+        type: 'content',
+        value: [{ type: 'file', mediaType: 'image/png', data: { type: 'url', url: 'nowhere' } }],
+      },
+    }
+    expect(repairsOf([call(nowhere)]).repairs).toEqual(['unusable-file'])
+    const inline = {
+      ...done,
+      modelOutput: {
+        type: 'content',
+        value: [{ type: 'file', mediaType: 'image', data: { type: 'url', url: 'data:image/png;base64,AQID' } }],
+      },
+    }
+    expect(repairsOf([call(inline)]).prompt[2]!.content[0]).toMatchObject({
+      output: { value: [{ mediaType: 'image/png', data: { type: 'data', data: 'AQID' } }] },
+    })
   })
 
   it('when the conversation begins with the assistant', () => {
@@ -336,6 +354,21 @@ describe('a prompt', () => {
     ])
   })
 
+  it('leaves a refused call of the provider to the provider', () => {
+    const denied = call({ state: 'output-denied', providerExecuted: true, approval: { id: 'p', approved: false } })
+    expect(repairsOf([denied])).toMatchObject({
+      repairs: [],
+      said: [
+        ['assistant', 'tool-call'],
+        ['tool', 'tool-approval-response'],
+      ],
+    })
+    expect(repairsOf([call({ providerExecuted: true, input: null })])).toMatchObject({
+      repairs: [],
+      said: [['assistant', 'tool-call']],
+    })
+  })
+
   it('shows the model what the tool chose to show', () => {
     const list = newList().add({ id: 'a', role: 'assistant', parts: [call() as never] }, 'response')
     list.updateTool('x', {
@@ -400,6 +433,30 @@ describe('a prompt', () => {
     prompt.push({ role: 'user', content: [] })
     expect(list.get.all.prompt()).toHaveLength(3)
     expect(list.get.all.prompt()[2]).toBe(list.get.all.prompt()[2])
+  })
+
+  it('can be made under an overlay whose messages are gone, or came back', () => {
+    const list = newList().add(['a', 'b', 'c'], 'input')
+    const [a, b, c] = list.getMessages()
+    const changed = { ...b!, content: { format: 2 as const, parts: [{ type: 'text' as const, text: 'B' }] } }
+    const { edits } = returnedEdits([a!, b!, c!], [changed, c!, 'note'], { list, source: 'context' })
+    const overlay = overlayOf(edits)
+    const texts = (over: typeof overlay) =>
+      list.get.all.prompt({ overlay: over }).map(({ content }) => (content[0] as { text: string }).text)
+    expect(texts(overlay)).toEqual(['B', 'c', 'note'])
+    const note = edits.find(edit => edit.type === 'insert')!
+    const hidden = overlayOf([{ type: 'remove', id: note.message.id }], overlay)
+    expect(texts(hidden)).toEqual(['B', 'c'])
+    expect(texts(overlayOf([note, { type: 'insert', message: a!, source: 'input' }], hidden))).toEqual([
+      'a',
+      'B',
+      'c',
+      'note',
+    ])
+    expect(texts(overlayOf([note], overlay))).toEqual(['B', 'c', 'note'])
+    expect(texts(overlayOf([{ type: 'order', ids: ['new-3', 'new-2'] }], overlay))).toEqual(['c', 'B', 'note'])
+    list.removeByIds(['new-1', 'new-2'])
+    expect([texts(overlay), applyOverlay(list.getMessages(), overlay).length]).toEqual([['c', 'note'], 2])
   })
 
   it('can be made under an overlay for one source as well', () => {

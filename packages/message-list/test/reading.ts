@@ -31,3 +31,10 @@ export const errorOf = (run: () => unknown): MessageListError => {
   }
   throw new Error('Nothing was thrown.')
 }
+
+/** Throws unless a value is frozen to the leaves. A URL cannot be, and is not stored. */
+export const expectFrozen = (value: unknown, path = 'value'): void => {
+  if (typeof value !== 'object' || value === null || value instanceof URL) return
+  if (!Object.isFrozen(value)) throw new Error(`${path} is not frozen`)
+  for (const [key, child] of Object.entries(value)) expectFrozen(child, `${path}.${key}`)
+}

@@ -105,6 +105,15 @@ describe('a returned array', () => {
     ).toBe('forged-approval')
   })
 
+  it('gives a result to a call in a message that it changes itself', () => {
+    const list = newList().add(['go', withCall('a', 'x')], 'input')
+    const [go, call] = list.getMessages()
+    const moved = { ...call!, content: { ...call!.content, metadata: { seen: true } } }
+    const { edits } = editsOf(list, [moved, go!, result('x', 'X')])
+    expect(edits.map(({ type }) => type)).toEqual(['replace', 'order'])
+    expect(list.apply(edits).find('a')!.content).toMatchObject({ metadata: { seen: true }, parts: [{ output: 'X' }] })
+  })
+
   it('answers approvals of given messages', () => {
     const list = newList().add(
       [

@@ -180,6 +180,17 @@ describe('a change', () => {
     expect(spoken.undo(spoken.changes[1]!).undo(spoken.changes[0]!).getAllSystemMessages()).toEqual([])
   })
 
+  it('does not mind where its message stands, nor a move what its messages say', () => {
+    const list = rename(abc(), 'new-1', 'A').apply([{ type: 'order', ids: ['new-2', 'new-1'] }])
+    const [, renamed, moved] = list.changes
+    expect(textsOf(list.undo(renamed!))).toEqual(['b', 'a', 'c'])
+    expect(textsOf(rename(list, 'new-2', 'B').undo(moved!))).toEqual(['a', 'B', 'c'])
+    const gone = abc()
+      .apply([{ type: 'order', ids: ['new-2', 'new-1'] }])
+      .removeByIds(['new-1'])
+    expect(errorOf(() => gone.undo(gone.changes[1]!)).code).toBe('undo-conflict')
+  })
+
   it('comes back when what took it back is taken back', () => {
     const list = rename(rename(abc(), 'new-1', 'A'), 'new-1', 'AA')
     const [, first, second] = list.changes
@@ -251,6 +262,9 @@ describe('apply', () => {
       }),
     ).toBe('unknown-message')
     expect(refused({ type: 'insert', message: { ...message, id: 'x' }, source: 'input', after: 'gone' })).toBe(
+      'unknown-message',
+    )
+    expect(refused({ type: 'insert', message: { ...message, id: 'x' }, source: 'input', before: 'gone' })).toBe(
       'unknown-message',
     )
     expect(refused({ type: 'order', ids: ['new-1', 'new-1'] })).toBe('invalid-edit')

@@ -134,6 +134,44 @@ describe('updateTool', () => {
     })
   })
 
+  it('gives a call an input when it never got one', () => {
+    const streaming = () => listWith({ state: 'input-streaming' })
+    expect(toolOf(streaming().updateTool('x', { state: 'input-available', input: undefined }), 'x')).toMatchObject({
+      input: null,
+    })
+    expect(toolOf(streaming().updateTool('x', { state: 'output-denied' }), 'x')).toMatchObject({ input: null })
+    expect(toolOf(streaming().updateTool('x', { state: 'output-error', errorText: 'cut off' }), 'x')).toMatchObject({
+      input: null,
+    })
+  })
+
+  it('works for dynamic tools', () => {
+    const list = newList().add(
+      {
+        id: 'a',
+        role: 'assistant',
+        parts: [{ type: 'dynamic-tool', toolName: 'd', toolCallId: 'x', state: 'input-available', input: {} }],
+      },
+      'memory',
+    )
+    list.add(
+      {
+        id: 'a',
+        role: 'assistant',
+        parts: [{ type: 'tool-d', toolCallId: 'x', state: 'output-available', input: {}, output: 1 } as never],
+      },
+      'input',
+    )
+    expect(toolOf(list, 'x')).toEqual({
+      type: 'dynamic-tool',
+      toolName: 'd',
+      toolCallId: 'x',
+      state: 'output-available',
+      input: {},
+      output: 1,
+    })
+  })
+
   it('only advances', () => {
     const done = listWith(open).updateTool('x', { state: 'output-available', output: 1 })
     for (const change of [
