@@ -57,7 +57,7 @@ export function dataOfUrl(url: string): { readonly mediaType: string; readonly b
   }
 }
 
-export function dataUrl(base64: string, mediaType: string): string {
+function dataUrl(base64: string, mediaType: string): string {
   return `data:${mediaType};base64,${base64}`
 }
 

@@ -110,13 +110,13 @@ function toolPart(part: Given, invocation: Given): Given {
   // A refusal that was stored without its request gets one, because a refused call has an approval.
   const denial = state === 'output-denied' ? { id: toolCallId, approved: false } : undefined
   return {
-    type: `tool-${String(toolName ?? '')}`,
+    type: `tool-${textOr(toolName, '')}`,
     toolCallId,
     state,
     input: args ?? (state === 'input-streaming' ? undefined : {}),
     rawInput,
     output: state === 'output-available' ? (result ?? null) : undefined,
-    errorText: state === 'output-error' ? (errorText ?? String(result ?? 'The tool failed.')) : undefined,
+    errorText: state === 'output-error' ? (errorText ?? textOr(result, 'The tool failed.')) : undefined,
     approval: approval ?? denial,
     title: part['title'],
     preliminary: part['preliminary'] === true ? true : undefined,
@@ -131,7 +131,7 @@ function sourcePart({ id, url, title, providerMetadata }: Given): Given {
 
 function filePart(part: Given): Given {
   const { data, filename, providerMetadata } = part
-  const mediaType = String(part['mediaType'] ?? part['mimeType'] ?? 'application/octet-stream')
+  const mediaType = textOr(part['mediaType'] ?? part['mimeType'], 'application/octet-stream')
   return { type: 'file', mediaType, ...fileAddress(data ?? '', mediaType), filename, providerMetadata }
 }
 
@@ -141,4 +141,8 @@ function attachmentPart({ url, contentType, name }: Given): Given {
 
 function isGiven(value: unknown): value is Given {
   return typeof value === 'object' && value !== null
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
 }

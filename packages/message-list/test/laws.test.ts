@@ -232,7 +232,7 @@ describe('changes', () => {
         const given = base.fork()
         const snapshot = given.snapshot()
         for (const message of given.getMessages())
-          given.update(message.id, draft => void draft.content.parts.push(...[]))
+          given.update(message.id, draft => void draft.content.parts.splice(0, 0))
         for (const message of given.getMessages())
           given.update(message.id, draft => void (draft.content = json(draft.content)))
         for (const message of given.getMessages()) given.add(json(message), given.sourceOf(message.id)!)

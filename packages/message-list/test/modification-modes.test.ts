@@ -3,7 +3,6 @@ import {
   applyOverlay,
   frozenWriteError,
   MessageList,
-  MessageListError,
   overlayOf,
   returnedEdits,
   type AgentMessage,
@@ -247,22 +246,5 @@ describe('writing to the list', () => {
       a,
     ])
     expect(list.find('m')!.content.parts[2]).toBe(b)
-  })
-})
-
-describe('an error', () => {
-  it('is known by its marker, also from another copy of the package', () => {
-    const error = errorOf(() => conversation().update('gone', () => {}))
-    expect([error instanceof Error, error.name, MessageListError.isInstance(error)]).toEqual([
-      true,
-      'MessageListError',
-      true,
-    ])
-    expect(MessageListError.isInstance({ [Symbol.for('lockstep.message-list.error')]: true })).toBe(true)
-    expect([
-      MessageListError.isInstance(new Error('x')),
-      MessageListError.isInstance(null),
-      MessageListError.isInstance('x'),
-    ]).toEqual([false, false, false])
   })
 })
