@@ -184,7 +184,8 @@ function enterResponse(run: Run, attempt: Attempt): void {
   const messageId = run.responseId()
   const message = run.list.find(messageId)
   const list = run.list.as({ id: 'model', step: run.stepNumber })
-  const parts = [{ type: 'step-start' }, ...attempt.response.parts]
+  const opening = run.stepNumber === 0 ? run.prologueParts : []
+  const parts = [{ type: 'step-start' }, ...opening, ...attempt.response.parts]
   if (message) list.update(messageId, draft => void draft.content.parts.push(...(parts as never[])))
   else list.add({ id: messageId, role: 'assistant', content: { format: 2, parts } } as never, 'response')
   attempt.place = placeOfLast(run.list, messageId)

@@ -3,6 +3,7 @@ import type { Snapshot } from '@lockstep/message-list'
 import { TripWire, type Chunk, type StepResult, type StopReason } from '@lockstep/processors'
 import type { FinishReason, ToolSet } from 'ai'
 import { contentOf, partsOf } from './accepted-step.ts'
+import { Attempt } from './attempt.ts'
 import { ChunkChannel, type Emit } from './chunk-channel.ts'
 import type { LoopResult, RunTripwire } from './loop-result.ts'
 import type { RunLoopOptions } from './options.ts'
@@ -67,7 +68,11 @@ async function endingOf(run: Run, work: () => Promise<StopReason>): Promise<Endi
 /** From the input to the accepted response. */
 async function takeSteps(run: Run, accepted: Accepted): Promise<StopReason> {
   await run.show(run.chunk('start', { messageId: run.responseId() }))
+  const prologue = new Attempt(run)
+  run.attempt = prologue
   await run.runner.runProcessInput(run.position)
+  await prologue.release()
+  run.prologueParts = prologue.response.parts
   run.originalSystemMessages = run.list.getAllSystemMessages()
   const opened = run.list.snapshot()
   for (;;) {

@@ -1,7 +1,8 @@
 // One run while it goes: the conversation, the processors, the abort signal, the accounts. Steps read and advance it.
-import { MessageList, type Snapshot } from '@lockstep/message-list'
+import type { MessageList, MessagePart, Snapshot } from '@lockstep/message-list'
 import {
   createWriter,
+  isPromiseLike,
   PrepareStepProcessor,
   ProcessorRunner,
   RequestContext,
@@ -19,6 +20,7 @@ import {
 } from '@lockstep/processors'
 import { generateId as defaultId, type ToolSet } from 'ai'
 import type { Attempt } from './attempt.ts'
+import { checkOptions } from './check-options.ts'
 import type { Emit } from './chunk-channel.ts'
 import { callDetached } from './detached-call.ts'
 import { LoopError } from './errors.ts'
@@ -59,6 +61,8 @@ export class Run {
   attempt: Attempt | undefined
   /** The system messages that each step starts with. */
   originalSystemMessages: readonly SystemMessage[] = []
+  /** Data that was written before the first step: it opens the response. */
+  prologueParts: readonly MessagePart[] = []
   /** Told to the model in the next attempt only. */
   feedback: string | undefined
   /** What a tripwire withdrew. */
@@ -74,6 +78,7 @@ export class Run {
   #heldForRun: Chunk[] | undefined
 
   constructor(options: RunLoopOptions, emit: Emit<Chunk>) {
+    checkOptions(options)
     this.options = options
     this.#emit = emit
     this.generateId = options.generateId ?? defaultId
@@ -179,7 +184,8 @@ export class Run {
   #send(chunk: Chunk): void | Promise<void> {
     const { onChunk } = this.options
     if (!onChunk) return this.#emit(chunk)
-    return Promise.resolve(onChunk(chunk)).then(() => this.#emit(chunk))
+    const told = onChunk(chunk)
+    return isPromiseLike(told) ? Promise.resolve(told).then(() => this.#emit(chunk)) : this.#emit(chunk)
   }
 
   #host(): RunHost {

@@ -1,6 +1,13 @@
 // One step: attempts until one is accepted, then its tools, then the record of it.
 import type { Snapshot } from '@lockstep/message-list'
-import { TripWire, type ModelChoice, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
+import {
+  ProcessorError,
+  TripWire,
+  type ModelChoice,
+  type PreparedStep,
+  type StepResult,
+  type StepSettings,
+} from '@lockstep/processors'
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
 import { ProviderFailure } from './model-answer.ts'
@@ -36,35 +43,59 @@ async function makeStep(run: Run): Promise<FinishedStep> {
     await runToolPhase(run, attempt)
     return await finishStep(run, attempt)
   } catch (error) {
-    if (TripWire.isInstance(error)) await withdraw(run, attempt, { before: opened, reason: error.reason })
+    if (TripWire.isInstance(error)) {
+      run.rejected = rejectedOf(attempt)
+      run.withdrawTo(opened)
+      await reset(run, attempt, error.reason)
+    }
     throw error
   } finally {
     attempt.close()
   }
 }
 
-/** Tries until an attempt passes all guards. */
+/** Where the next try begins, and the conversation as a withdrawal finds it again. */
+interface NextTry {
+  readonly start: AttemptStart
+  readonly before: Snapshot
+}
+
+/** Tries until an attempt passes all guards. What failed for good leaves nothing in the conversation. */
 async function acceptedAttempt(run: Run): Promise<Attempt> {
-  let before = run.list.snapshot()
-  let start: AttemptStart = { settings: run.settings, prepared: undefined }
+  let next: NextTry = { start: { settings: run.settings, prepared: undefined }, before: run.list.snapshot() }
   for (run.attemptNumber = 0; ; run.attemptNumber++) {
     const attempt = new Attempt(run)
     run.attempt = attempt
     try {
-      await runAttempt(run, attempt, start)
+      await runAttempt(run, attempt, next.start)
       record(run, attempt, { outcome: 'accepted' })
       return attempt
     } catch (error) {
       attempt.close()
-      run.signal.throwIfAborted()
-      if (error instanceof ProviderFailure) {
-        start = await repaired(run, attempt, { error: error.cause, start })
-        before = run.list.snapshot()
-      } else if (TripWire.isInstance(error)) {
-        await refused(run, attempt, { tripwire: error, before })
-        start = { settings: start.settings, prepared: undefined }
-      } else throw error
+      next = await afterFailure(run, attempt, { error, ...next })
     }
+  }
+}
+
+/** What a failed attempt leads to: another one, or the end of the run, which is thrown. */
+async function afterFailure(
+  run: Run,
+  attempt: Attempt,
+  failed: NextTry & { readonly error: unknown },
+): Promise<NextTry> {
+  const { error, start, before } = failed
+  try {
+    run.signal.throwIfAborted()
+    if (!(error instanceof ProviderFailure)) throw error
+    return { start: await repaired(run, attempt, { error: error.cause, start }), before: run.list.snapshot() }
+  } catch (final) {
+    run.withdrawTo(before)
+    if (TripWire.isInstance(final)) await refused(run, attempt, final)
+    else {
+      if (ProcessorError.isInstance(final)) await reset(run, attempt, final.message)
+      throw final
+    }
+    return { start: { settings: start.settings, prepared: undefined }, before }
   }
 }
 
@@ -97,33 +128,25 @@ function withModel(
   }
 }
 
-/** After a refusal: withdraws the attempt. Throws: the tripwire, when no other attempt is wanted or granted. */
-async function refused(
-  run: Run,
-  attempt: Attempt,
-  { tripwire, before }: { readonly tripwire: TripWire; readonly before: Snapshot },
-): Promise<void> {
+/** After a refusal of an attempt that is withdrawn already. Throws: the tripwire, when no other is wanted or granted. */
+async function refused(run: Run, attempt: Attempt, tripwire: TripWire): Promise<void> {
   const again = run.grantRetry(tripwire)
   record(run, attempt, { outcome: again ? 'retried' : 'refused', reason: tripwire.reason })
+  await reset(run, attempt, tripwire.reason)
   if (!again) {
-    await withdraw(run, attempt, { before, reason: tripwire.reason })
+    run.rejected = rejectedOf(attempt)
     throw tripwire
   }
-  run.withdrawTo(before)
-  await reset(run, attempt, tripwire.reason)
   run.feedback = feedbackOf(tripwire)
 }
 
-/** Takes an attempt back everywhere; what it said is kept for the tripwire alone. */
-async function withdraw(
-  run: Run,
-  attempt: Attempt,
-  { before, reason }: { readonly before: Snapshot; readonly reason: string },
-): Promise<void> {
-  const toolCalls = toolPartsOf(attempt.response.parts).map(toolCallInfo)
-  run.rejected = { text: attempt.response.text, toolCalls, steps: [] }
-  run.withdrawTo(before)
-  await reset(run, attempt, reason)
+/** What an attempt said, for the tripwire alone. */
+function rejectedOf(attempt: Attempt): Run['rejected'] {
+  return {
+    text: attempt.response.text,
+    toolCalls: toolPartsOf(attempt.response.parts).map(toolCallInfo),
+    steps: [],
+  }
 }
 
 /** Tells readers to forget what they saw of the attempt. */

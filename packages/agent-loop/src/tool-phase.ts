@@ -73,8 +73,9 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
     return { output: await withDeadline(limit, turn.signal, work) }
   } catch (error) {
     turn.signal.throwIfAborted()
-    if (TripWire.isInstance(error)) throw error
-    return { error }
+    if (!TripWire.isInstance(error)) return { error }
+    if (!run.grantRetry(error)) throw error
+    return { error: new Error(error.reason) }
   }
 }
 
