@@ -18,7 +18,7 @@ export interface Patch {
 
 /** One thing to do to a list. Messages are addressed by id, so an edit means the same wherever the message has moved to. */
 export type Edit =
-  /** Puts a new message after one, or else before one; without a neighbour, where its source has its place. */
+  /** Puts a new message after one, or else before one; where neither is there, at the place of its source. */
   | {
       readonly type: 'insert'
       readonly message: AgentMessage
@@ -31,7 +31,7 @@ export type Edit =
   /** Changes something inside a message. */
   | { readonly type: 'patch'; readonly id: string; readonly patches: readonly Patch[]; readonly source?: MessageSource }
   | { readonly type: 'remove'; readonly id: string }
-  /** Gives the places that these messages hold to the same messages in this order. */
+  /** Gives the places that these messages hold to the same messages in this order. Ids that are not there hold none. */
   | { readonly type: 'order'; readonly ids: readonly string[] }
   /** Replaces all system messages. */
   | { readonly type: 'system'; readonly messages: readonly SystemMessage[] }

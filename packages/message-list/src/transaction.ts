@@ -67,22 +67,20 @@ export class Transaction {
     this.#record({ type: 'remove', id }, { type: 'insert', message, source, ...place })
   }
 
+  /** Ids that the list does not have hold no place in it. */
   order(ids: readonly string[]): void {
-    const positions = ids.map(id => this.#positionOf(id))
-    if (new Set(ids).size < ids.length)
+    const positions = ids.map(id => this.sequence.positionOf(id)).filter(position => position >= 0)
+    if (new Set(ids).size < ids.length) {
       throw new MessageListError(
         'invalid-edit',
         `The order names a message twice: ${ids.join(', ')}. Name each one once.`,
       )
+    }
     const places = positions.toSorted((a, b) => a - b)
     if (places.every((place, index) => place === positions[index])) return
     const before = places.map(place => this.sequence.at(place)!.id)
-    const held = positions.map(position => ({
-      message: this.sequence.at(position)!,
-      source: this.sequence.sourceAt(position)!,
-    }))
-    for (const [index, place] of places.entries())
-      this.sequence = this.sequence.set(place, held[index]!.message, held[index]!.source)
+    const held = positions.map(position => [this.sequence.at(position)!, this.sequence.sourceAt(position)!] as const)
+    for (const [index, place] of places.entries()) this.sequence = this.sequence.set(place, ...held[index]!)
     this.#record({ type: 'order', ids: Object.freeze([...ids]) }, { type: 'order', ids: Object.freeze(before) })
   }
 
@@ -124,13 +122,11 @@ export class Transaction {
     return new ListSnapshot(this.sequence, this.systemMessages, Object.freeze({ change, previous }))
   }
 
-  #insertAt(edit: Extract<Edit, { type: 'insert' }>): void {
-    const { message, source, before, after } = edit
-    if (before === undefined && after === undefined) return this.add([message], source)
+  #insertAt({ message, source, before, after }: Extract<Edit, { type: 'insert' }>): void {
     const left = after === undefined ? -1 : this.sequence.positionOf(after)
     const right = before === undefined ? -1 : this.sequence.positionOf(before)
-    const position = left >= 0 ? left + 1 : right
-    this.#insert([message], source, position >= 0 ? position : this.#positionOf(after ?? before!))
+    if (left < 0 && right < 0) this.add([message], source)
+    else this.#insert([message], source, left < 0 ? right : left + 1)
   }
 
   #insert(messages: readonly AgentMessage[], source: MessageSource, position: number): void {
@@ -143,17 +139,16 @@ export class Transaction {
         )
       }
       this.#record({ type: 'insert', message, source, ...place }, { type: 'remove', id: message.id })
-      place = { after: message.id }
+      place = { ...place, after: message.id }
     }
     this.sequence = this.sequence.splice(position, 0, { messages, source })
   }
 
-  /** How to find the place between two positions again: after its left neighbour, or before its right one. */
+  /** How to find the place between two positions again: by its neighbours. */
   #placeOf(left: number, right: number): { readonly after?: string; readonly before?: string } {
     const after = this.sequence.at(left - 1)?.id
-    if (after !== undefined) return { after }
     const before = this.sequence.at(right)?.id
-    return before === undefined ? {} : { before }
+    return { ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) }
   }
 
   #patch(id: string, patches: readonly Patch[], source: MessageSource | undefined): void {

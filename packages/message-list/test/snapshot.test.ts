@@ -242,6 +242,19 @@ describe('apply', () => {
     ])
   })
 
+  it('takes neighbours and orders as far as they are there', () => {
+    const list = abc()
+    const [x] = newList()
+      .add({ id: 'x', role: 'user', parts: [{ type: 'text', text: 'x' }] }, 'input')
+      .getMessages()
+    const insert = { type: 'insert', message: x!, source: 'memory' } as const
+    expect(textsOf(list.fork().apply([{ ...insert, after: 'gone' }]))).toEqual(['x', 'a', 'b', 'c'])
+    expect(textsOf(list.fork().apply([{ ...insert, before: 'gone', source: 'input' }]))).toEqual(['a', 'b', 'c', 'x'])
+    expect(textsOf(list.fork().apply([{ type: 'order', ids: ['new-3', 'gone', 'new-1'] }]))).toEqual(['c', 'b', 'a'])
+    const snapshot = list.snapshot()
+    expect(list.apply([{ type: 'order', ids: ['gone'] }]).snapshot()).toBe(snapshot)
+  })
+
   it('does all or nothing', () => {
     const list = abc()
     const snapshot = list.snapshot()
@@ -253,22 +266,7 @@ describe('apply', () => {
     }
     expect(refused({ type: 'remove', id: 'gone' })).toBe('unknown-message')
     expect(refused({ type: 'insert', message, source: 'input' })).toBe('duplicate-id')
-    expect(
-      refused({
-        type: 'insert',
-        message: newList().add('x', 'input').getMessages()[0]!,
-        source: 'input',
-        after: 'gone',
-      }),
-    ).toBe('unknown-message')
-    expect(refused({ type: 'insert', message: { ...message, id: 'x' }, source: 'input', after: 'gone' })).toBe(
-      'unknown-message',
-    )
-    expect(refused({ type: 'insert', message: { ...message, id: 'x' }, source: 'input', before: 'gone' })).toBe(
-      'unknown-message',
-    )
     expect(refused({ type: 'order', ids: ['new-1', 'new-1'] })).toBe('invalid-edit')
-    expect(refused({ type: 'order', ids: ['new-1', 'gone'] })).toBe('unknown-message')
     expect(
       refused({
         type: 'patch',
