@@ -56,7 +56,7 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
   const textsOf = (type: 'text' | 'reasoning') =>
     parts.flatMap(part => (part.type === type ? [(part as { text: string }).text] : []))
   const reasoning = textsOf('reasoning')
-  return {
+  return frozenArrays({
     text: textsOf('text').join(''),
     reasoningText: reasoning.length === 0 ? undefined : reasoning.join(''),
     toolCalls: tools.map(part => ({ type: 'tool-call', ...callOf(part) }) as unknown as TypedToolCall<ToolSet>),
@@ -71,7 +71,13 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
         part => ({ type: 'tool-error', ...callOf(part), error: part.errorText }) as unknown as TypedToolError<ToolSet>,
       ),
     files: parts.flatMap(part => (part.type === 'file' ? [{ mediaType: part.mediaType, url: part.url }] : [])),
-  }
+  })
+}
+
+/** What hooks are given cannot be written to. */
+function frozenArrays<T extends object>(content: T): T {
+  for (const value of Object.values(content)) if (Array.isArray(value)) Object.freeze(value)
+  return content
 }
 
 function callOf(part: ToolPart): object {

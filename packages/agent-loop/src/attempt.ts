@@ -145,7 +145,12 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
   if (!('data' in chunk) || chunk.transient || !run.list.find(place.messageId)) return
   const { type, data, id } = chunk
   run.list.as({ id: 'data', step: run.stepNumber }).update(place.messageId, message => {
-    message.content.parts.push({ type, data, ...(id === undefined ? {} : { id }) } as never)
+    const before =
+      id === undefined
+        ? undefined
+        : message.content.parts.find(part => part.type === type && 'id' in part && part.id === id)
+    if (before) (before as { data: unknown }).data = data
+    else message.content.parts.push({ type, data, ...(id === undefined ? {} : { id }) } as never)
   })
 }
 

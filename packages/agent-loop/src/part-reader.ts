@@ -135,7 +135,7 @@ export class PartReader {
     this.#summary ??= {
       finishReason: part.finishReason.unified,
       rawFinishReason: part.finishReason.raw,
-      usage: asLanguageModelUsage(part.usage),
+      usage: Object.freeze(asLanguageModelUsage(part.usage)),
       providerMetadata: part.providerMetadata,
     }
   }

@@ -77,7 +77,7 @@ async function takeSteps(run: Run, accepted: Accepted): Promise<StopReason> {
   const opened = run.list.snapshot()
   for (;;) {
     run.signal.throwIfAborted()
-    const before = run.list.snapshot()
+    const before = { list: run.list.snapshot(), heldCount: run.heldCount }
     const stopReason = await stopReasonAfter(run, await runStep(run))
     if (stopReason === undefined) run.stepNumber++
     else if (await resultAccepted(run, { opened, before, stopReason, accepted })) return stopReason
@@ -86,7 +86,8 @@ async function takeSteps(run: Run, accepted: Accepted): Promise<StopReason> {
 
 interface Response {
   readonly opened: Snapshot
-  readonly before: Snapshot
+  /** From before the last step. */
+  readonly before: { readonly list: Snapshot; readonly heldCount: number }
   readonly stopReason: StopReason
   readonly accepted: Accepted
 }
@@ -105,9 +106,10 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
       await withdrawAll(run, response.opened, error)
       throw error
     }
-    run.withdrawTo(response.before)
+    run.withdrawTo(response.before.list)
     run.replaceSteps(run.steps.slice(0, -1))
-    await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason: error.reason }))
+    if (!run.dropHeldSince(response.before.heldCount))
+      await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason: error.reason }))
     run.feedback = feedbackOf(error)
     return false
   }

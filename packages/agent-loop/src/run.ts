@@ -2,8 +2,10 @@
 import type { MessageList, MessagePart, Snapshot } from '@lockstep/message-list'
 import {
   createWriter,
+  frozenSettings,
   isPromiseLike,
   PrepareStepProcessor,
+  ProcessorError,
   ProcessorRunner,
   RequestContext,
   TripWire,
@@ -50,7 +52,7 @@ export class Run {
   /** The accepted steps, in order. */
   steps: readonly AcceptedStep[] = []
   /** Their records; another array after each step, so that what a hook was given stays as it was. */
-  stepResults: readonly StepResult[] = []
+  stepResults: readonly StepResult[] = Object.freeze([])
   /** Counted over the run: what processors asked for, and what processAPIError did. */
   processorRetryCount = 0
   apiRetryCount = 0
@@ -75,6 +77,7 @@ export class Run {
   readonly #unlink: () => void
   readonly #stopClock: () => void
   #responseId: string
+  #closed = false
   #heldForRun: Chunk[] | undefined
 
   constructor(options: RunLoopOptions, emit: Emit<Chunk>) {
@@ -89,7 +92,7 @@ export class Run {
     this.#unlink = follow(options.abortSignal, this.#abort)
     this.#stopClock = deadline({ ms: this.timeouts.totalMs, of: 'The run' }, error => this.abort(error))
     this.runner = new ProcessorRunner(withPrepareStep(options), this.#host())
-    this.settings = settingsOf(options)
+    this.settings = frozenSettings(settingsOf(options))
     this.retryBudget = options.maxProcessorRetries ?? (options.errorProcessors?.length ? 10 : 0)
     this.hold = holdOf(options)
     if (this.hold === 'run') this.#heldForRun = []
@@ -103,6 +106,7 @@ export class Run {
 
   /** Leaves nothing behind: no listener, no timer. */
   close(): void {
+    this.#closed = true
     this.#unlink()
     this.#stopClock()
   }
@@ -131,6 +135,17 @@ export class Run {
     const held = this.#heldForRun ?? []
     this.#heldForRun = undefined
     for (const chunk of held) await this.show(chunk)
+  }
+
+  /** Where the held chunks stand now, for `dropHeldSince`. */
+  get heldCount(): number {
+    return this.#heldForRun?.length ?? 0
+  }
+
+  /** Forgets what was held since a step began. Tells whether the run is held at all. */
+  dropHeldSince(count: number): boolean {
+    this.#heldForRun?.splice(count)
+    return this.#heldForRun !== undefined
   }
 
   /** Forgets what was held, since it was withdrawn. Tells whether there was anything to forget. */
@@ -203,6 +218,12 @@ export class Run {
 
   /** Shows application data and keeps it in the response, as its writer asks. */
   async writeData(chunk: DataChunk, writerId?: string): Promise<void> {
+    if (this.#closed)
+      throw new ProcessorError(
+        'late-write',
+        `${writerId ?? 'A tool'} wrote '${chunk.type}' after the run had ended. Await what writes before returning.`,
+        writerId === undefined ? {} : { processorId: writerId },
+      )
     if (this.attempt) await this.attempt.takeData(chunk, writerId)
     else await this.show(chunk)
   }

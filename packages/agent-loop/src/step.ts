@@ -1,17 +1,10 @@
 // One step: attempts until one is accepted, then its tools, then the record of it.
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Snapshot } from '@lockstep/message-list'
-import {
-  ProcessorError,
-  TripWire,
-  type ModelChoice,
-  type PreparedStep,
-  type StepResult,
-  type StepSettings,
-} from '@lockstep/processors'
+import { ProcessorError, TripWire, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
 import { ProviderFailure } from './model-answer.ts'
-import { resolveModel } from './resolve-model.ts'
 import { failureText, feedbackOf, type Run } from './run.ts'
 import { stepResultOf } from './step-result-of.ts'
 import { deadline } from './timeouts.ts'
@@ -118,10 +111,9 @@ async function repaired(
 function withModel(
   start: AttemptStart,
   prepared: PreparedStep | undefined,
-  choice: ModelChoice | undefined,
+  model: LanguageModelV4 | undefined,
 ): AttemptStart {
-  const change = <T extends StepSettings>(settings: T): T =>
-    choice === undefined ? settings : { ...settings, model: resolveModel(choice) }
+  const change = <T extends StepSettings>(settings: T): T => (model === undefined ? settings : { ...settings, model })
   return {
     settings: change(start.settings),
     prepared: prepared && { ...prepared, settings: change(prepared.settings) },

@@ -4,7 +4,7 @@ import { addLanguageModelUsage, createNullLanguageModelUsage } from './ai-intern
 
 /** The sums of a run. */
 export class UsageAccount {
-  #total: LanguageModelUsage = createNullLanguageModelUsage()
+  #total: LanguageModelUsage = Object.freeze(createNullLanguageModelUsage())
   readonly #byProcessor = new Map<string, LanguageModelUsage>()
 
   /** Everything that was billed: accepted and withdrawn attempts, and the calls that processors made. */
@@ -18,7 +18,7 @@ export class UsageAccount {
   }
 
   book(usage: LanguageModelUsage, processorId?: string): void {
-    this.#total = addLanguageModelUsage(this.#total, usage)
+    this.#total = Object.freeze(addLanguageModelUsage(this.#total, usage))
     if (processorId !== undefined)
       this.#byProcessor.set(processorId, sumUsage([this.#byProcessor.get(processorId), usage]))
   }
@@ -28,5 +28,5 @@ export class UsageAccount {
 export function sumUsage(usages: readonly (LanguageModelUsage | undefined)[]): LanguageModelUsage {
   let sum = createNullLanguageModelUsage()
   for (const usage of usages) if (usage) sum = addLanguageModelUsage(sum, usage)
-  return sum
+  return Object.freeze(sum)
 }

@@ -421,3 +421,139 @@ describe('a processor that holds', () => {
     })
   })
 })
+
+describe('a run that is held', () => {
+  it('shows nothing of a last step that processOutputResult wants again', async () => {
+    const again: Processor = {
+      id: 'again',
+      hold: 'run',
+      processOutputResult: ({ abort, retryCount }) => void (retryCount === 0 && abort('again', { retry: true })),
+    }
+    const { chunks, types } = await drain({
+      model: scriptedModel([callAdd, 'SECRET', 'fine']),
+      tools: { add },
+      outputProcessors: [again],
+      maxProcessorRetries: 1,
+    })
+    expect(JSON.stringify(chunks)).not.toContain('SECRET')
+    expect(types.filter(type => type === 'step-start' || type === 'step-reset')).toEqual(['step-start', 'step-start'])
+    expect(screenOf(chunks)).toBe('|fine')
+  })
+})
+
+describe('application data', () => {
+  const progress = tool({
+    inputSchema: z.object({}),
+    async execute(_, options) {
+      const { writer } = options as unknown as { writer: { custom(chunk: object): Promise<void> } }
+      await writer.custom({ type: 'data-progress', id: 'p', data: 1 })
+      await writer.custom({ type: 'data-progress', id: 'p', data: 2 })
+      await writer.custom({ type: 'data-note', data: 'gone', transient: true })
+      return 'done'
+    },
+  })
+  const run = (processors: Partial<Parameters<typeof drain>[0]> = {}) =>
+    drain({
+      model: scriptedModel([{ toolCalls: [{ toolName: 'progress', input: {} }] }, 'ok']),
+      tools: { progress },
+      ...processors,
+    })
+
+  it('is shown as it is written, and the last of an id is kept in the response', async () => {
+    const { result, types } = await run()
+    expect(types.filter(type => type.startsWith('data-'))).toEqual(['data-progress', 'data-progress', 'data-note'])
+    expect(result.messages[0]!.content.parts.filter(part => part.type.startsWith('data-'))).toEqual([
+      { type: 'data-progress', id: 'p', data: 2 },
+    ])
+  })
+
+  it('passes only processors that want it, and never its own writer', async () => {
+    const seen: string[] = []
+    const watching = (id: string, processDataParts: boolean): Processor => ({
+      id,
+      processDataParts,
+      processInput: async ({ writer }) => writer.custom({ type: 'data-hello', data: id }),
+      processOutputStream({ part }) {
+        if (part.type.startsWith('data-')) seen.push(`${id} saw ${part.type}`)
+        return part
+      },
+    })
+    const [blind, wanting] = [watching('blind', false), watching('wanting', true)]
+    const { result } = await run({ inputProcessors: [wanting], outputProcessors: [blind, wanting] })
+    expect(seen).toEqual(['wanting saw data-progress', 'wanting saw data-progress', 'wanting saw data-note'])
+    expect(result.messages[0]!.content.parts[1]).toEqual({ type: 'data-hello', data: 'wanting' })
+  })
+
+  it('that is written after the run has ended is refused', async () => {
+    let late: unknown
+    const keeper: Processor = { id: 'keeper', processRunEnd: ({ writer }) => void (late = writer) }
+    await run({ outputProcessors: [keeper] })
+    await expect(
+      (late as { custom(chunk: object): Promise<void> }).custom({ type: 'data-x', data: 1 }),
+    ).rejects.toMatchObject({
+      code: 'late-write',
+    })
+  })
+})
+
+describe("the caller's own objects", () => {
+  it('stay as they are, whatever a hook does to what it was given', async () => {
+    const tools = { add }
+    const activeTools: 'add'[] = ['add']
+    const modelSettings = { temperature: 0.5, stopSequences: ['x'] }
+    const providerOptions = { house: { nested: { a: 1 } } }
+    const before = JSON.stringify([Object.keys(tools), activeTools, modelSettings, providerOptions])
+    const vandal: Processor = {
+      id: 'vandal',
+      processInputStep(args) {
+        const targets = [
+          args.tools,
+          args.activeTools,
+          args.modelSettings,
+          args.modelSettings.stopSequences,
+          args.providerOptions?.['house'],
+          args.steps,
+        ]
+        for (const target of targets)
+          expect(() => Object.assign(target as object, { 0: 'evil', temperature: 9 })).toThrow(TypeError)
+      },
+      processLLMRequest({ prompt }) {
+        expect(() => prompt.push(prompt[0]!)).toThrow(TypeError)
+      },
+    }
+    const { result } = await drain({
+      model: scriptedModel(['ok']),
+      tools,
+      activeTools,
+      modelSettings,
+      providerOptions,
+      inputProcessors: [vandal],
+    })
+    expect(result.text).toBe('ok')
+    expect(JSON.stringify([Object.keys(tools), activeTools, modelSettings, providerOptions])).toBe(before)
+  })
+
+  it('are numbers that make sense', async () => {
+    await expect(drain({ model: scriptedModel(['x']), maxSteps: 0 })).rejects.toThrow(
+      'maxSteps is 0. Give a whole number from 1 on',
+    )
+    await expect(drain({ model: scriptedModel(['x']), timeout: { chunkMs: -1 } })).rejects.toThrow(
+      'The time limit chunkMs is -1.',
+    )
+  })
+})
+
+describe('a guard that fails', () => {
+  it('leaves nothing of the answer it was about', async () => {
+    const broken: Processor = {
+      id: 'broken',
+      processOutputStep() {
+        throw new Error('classifier down')
+      },
+    }
+    const { result, types } = await drain({ model: scriptedModel(['SECRET']), outputProcessors: [broken] })
+    expect(result).toMatchObject({ stopReason: 'error', text: '', messages: [] })
+    expect(types).toContain('step-reset')
+    expect(JSON.stringify(result.messageList.toJSON())).not.toContain('SECRET')
+  })
+})

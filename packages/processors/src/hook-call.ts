@@ -1,5 +1,7 @@
 // One call of one hook: its context, its errors, its tripwire. Every hook of every processor is called through here.
-import { frozenWriteError, type MessageList } from '@lockstep/message-list'
+import { frozenWriteError, type MessageList, type Snapshot } from '@lockstep/message-list'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { ModelChoice } from './call-model.ts'
 import type { ProcessorContext, RunHost, StepPosition } from './context.ts'
 import { ProcessorError } from './errors.ts'
 import type { Ledger, ProcessorEffect } from './ledger.ts'
@@ -21,6 +23,9 @@ const observers: ReadonlySet<HookName> = new Set<HookName>(['processStepEnd', 'p
 /** The hooks that also run when the run was aborted, so that an abort does not cut them short. */
 const cleanups: ReadonlySet<HookName> = new Set<HookName>(['processRunEnd', 'flush'])
 
+/** The hooks beside which others write: going back would take their edits too. */
+const concurrent: ReadonlySet<HookName> = new Set<HookName>(['processToolResult', 'processOutputStream'])
+
 /** One processor's turn in a hook. Create one per call (the stream: one per attempt), then `run` it. */
 export class HookCall {
   readonly processor: Processor
@@ -32,6 +37,8 @@ export class HookCall {
   #tripwire: TripWire | undefined
   #misuse: ProcessorError | undefined
   #open = true
+  /** What the conversation was, for a processor whose failure must leave no half of its edits. */
+  readonly #before: Snapshot | undefined
 
   constructor(
     scope: HookScope,
@@ -43,6 +50,7 @@ export class HookCall {
     this.hook = at.hook
     this.position = at.position
     this.list = scope.host.list.as({ id: processor.id, hook: at.hook, step: at.position.stepNumber })
+    this.#before = processor.onError === 'skip' && !concurrent.has(at.hook) ? this.list.snapshot() : undefined
   }
 
   /** The context of the call; `messages` are all unless the hook says otherwise. */
@@ -111,6 +119,7 @@ export class HookCall {
     const { abortSignal } = this.#scope.host
     if (abortSignal.aborted && !cleanups.has(this.hook)) throw abortSignal.reason
     if (this.processor.onError === 'skip') {
+      if (this.#before) this.list.restore(this.#before)
       this.note({ type: 'skipped', error })
       return skipped
     }
@@ -173,6 +182,11 @@ export class HookCall {
     })
   }
 
+  /** Ends the turn: what the processor does with its arguments from now on is too late. */
+  close(): void {
+    this.#open = false
+  }
+
   #count(startedAt: number): void {
     this.#scope.ledger.count(this.processor.id, this.hook, { count: 1, timeMs: performance.now() - startedAt })
   }
@@ -180,6 +194,18 @@ export class HookCall {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Resolves a model that a hook returned. Throws: `unsupported-model`, with the processor's name. */
+export function resolveModelFor(call: HookCall, host: RunHost, model: ModelChoice): LanguageModelV4 {
+  try {
+    return host.resolveModel(model)
+  } catch (error) {
+    throw call.misused(
+      'unsupported-model',
+      `returned a model from ${call.hook} that cannot be used. ${messageOf(error)}`,
+    )
+  }
 }
 
 /** Settles as the promise does, or rejects with the signal's reason when that comes first. */

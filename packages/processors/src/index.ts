@@ -39,6 +39,7 @@ export { RequestContext } from './request-context.ts'
 export { createWriter } from './writer.ts'
 export type { ProcessorStreamWriter } from './writer.ts'
 export type { CallModel, ModelCallRequest, ModelCallResult, ModelChoice, OpenAICompatibleConfig } from './call-model.ts'
+export { frozenSettings } from './step-settings.ts'
 export type { ModelSettings, ProviderOptions, StepSettings } from './step-settings.ts'
 export { isDataChunk } from './chunk.ts'
 export type {

@@ -57,16 +57,30 @@ export function readReturnedArray(
 }
 
 /** Checks that a list a hook returned is the one it was given. */
-export function checkSameList(call: HookCall, returned: MessageList): void {
-  if (call.list.isSameAs(returned)) return
+export function checkSameList(call: HookCall, returned: unknown): void {
+  if (returned instanceof MessageList && call.list.isSameAs(returned)) return
   throw call.misused(
     'external-message-list',
-    `returned another MessageList from ${call.hook} than the one it was given. Edit the messageList of its arguments instead.`,
+    `returned another messageList from ${call.hook} than the one it was given. Edit the messageList of its arguments instead.`,
+  )
+}
+
+/** Checks that messages a hook returned are an array. */
+export function checkMessages(call: HookCall, returned: unknown): asserts returned is readonly MessageInput[] {
+  if (Array.isArray(returned)) return
+  throw call.misused(
+    'invalid-return',
+    `returned messages from ${call.hook} that are no array: ${JSON.stringify(returned)}. Return an array of messages.`,
   )
 }
 
 /** Refuses keys that mean nothing, so that a misspelt one is not silently without effect. */
-export function checkKeys(call: HookCall, returned: object, known: readonly string[]): void {
+export function checkKeys(call: HookCall, returned: unknown, known: readonly string[]): asserts returned is object {
+  if (typeof returned !== 'object' || returned === null || Array.isArray(returned))
+    throw call.misused(
+      'invalid-return',
+      `returned ${JSON.stringify(returned)} from ${call.hook}. Return nothing, or an object with some of the keys ${known.join(', ')}.`,
+    )
   for (const key of Object.keys(returned)) {
     if (known.includes(key)) continue
     throw call.misused(
@@ -87,7 +101,12 @@ function applyMessageResult(call: HookCall, result: MessageResult, rules: Return
       `returned ${String(result)} from ${call.hook}. Return messages, the messageList, or nothing.`,
     )
   checkKeys(call, result, ['messages', 'systemMessages'])
-  const { messages, systemMessages } = result as Exclude<typeof result, readonly MessageInput[]>
+  const { messages, systemMessages } = result as {
+    readonly messages?: readonly MessageInput[]
+    readonly systemMessages?: readonly SystemMessage[]
+  }
+  if (messages !== undefined) checkMessages(call, messages)
+  if (systemMessages !== undefined) checkMessages(call, systemMessages)
   if (systemMessages) call.list.replaceAllSystemMessages(systemMessages)
   if (messages) commitReturned(call, messages, rules)
 }

@@ -1,7 +1,8 @@
 // processAPIError: the model call failed. A processor may repair the conversation or the model and ask for a retry.
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { ProcessorContext, StepPosition } from './context.ts'
 import type { ModelChoice } from './call-model.ts'
-import { HookCall, type HookScope } from './hook-call.ts'
+import { HookCall, resolveModelFor, type HookScope } from './hook-call.ts'
 import { checkKeys } from './message-result.ts'
 import type { Processor } from './processor.ts'
 
@@ -22,12 +23,17 @@ export interface ProcessAPIErrorResult {
   readonly model?: ModelChoice
 }
 
+/** The decision to call the model again, and the model when it is to be another. */
+export interface APIErrorDecision {
+  readonly model: LanguageModelV4 | undefined
+}
+
 /** Asks the processors in order; the first that wants a retry decides. */
 export async function runProcessAPIError(
   scope: HookScope,
   processors: readonly Processor[],
   at: { readonly position: StepPosition; readonly error: unknown; readonly shownChunkCount: number },
-): Promise<ProcessAPIErrorResult | undefined> {
+): Promise<APIErrorDecision | undefined> {
   for (const processor of processors) {
     const call = new HookCall(scope, processor, { hook: 'processAPIError', position: at.position })
     const args = { ...call.context(), error: at.error, shownChunkCount: at.shownChunkCount }
@@ -36,7 +42,7 @@ export async function runProcessAPIError(
     checkKeys(call, result, ['retry', 'model'])
     if (!result.retry) continue
     call.note({ type: 'decided', decision: 'retry' })
-    return result
+    return { model: result.model === undefined ? undefined : resolveModelFor(call, scope.host, result.model) }
   }
   return undefined
 }

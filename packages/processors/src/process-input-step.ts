@@ -12,11 +12,11 @@ import {
 import type { ToolChoice, ToolSet } from 'ai'
 import type { ModelChoice } from './call-model.ts'
 import type { ProcessorContext, StepPosition } from './context.ts'
-import { HookCall, type HookScope } from './hook-call.ts'
+import { HookCall, resolveModelFor, type HookScope } from './hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
-import { checkKeys, checkSameList, readReturnedArray, type ReturnedMessages } from './message-result.ts'
+import { checkKeys, checkMessages, checkSameList, readReturnedArray } from './message-result.ts'
 import type { Processor } from './processor.ts'
-import type { ModelSettings, ProviderOptions, StepSettings } from './step-settings.ts'
+import { frozenSettings, type ModelSettings, type ProviderOptions, type StepSettings } from './step-settings.ts'
 
 /** What `processInputStep` is given: the conversation as this step will send it, and the step's settings so far. */
 export type ProcessInputStepArgs<
@@ -136,7 +136,14 @@ class InputStepChain {
         'messages-and-message-list',
         'returned both messages and messageList from processInputStep. Return one: the array you want, or the list you edited.',
       )
-    if (result.messageList) checkSameList(call, result.messageList)
+    if (result.messageList !== undefined) checkSameList(call, result.messageList)
+    if (result.messages !== undefined) checkMessages(call, result.messages)
+    if (result.systemMessages !== undefined) checkMessages(call, result.systemMessages)
+    if (result.scope !== undefined && result.scope !== 'run' && result.scope !== 'step')
+      throw call.misused(
+        'invalid-return',
+        `returned the scope ${JSON.stringify(result.scope)} from processInputStep. It is 'run' or 'step'.`,
+      )
     const what: string[] = [...this.#applySettings(call, result)]
     if (result.systemMessages) call.list.replaceAllSystemMessages(result.systemMessages)
     if (result.messages)
@@ -148,20 +155,9 @@ class InputStepChain {
     const what = settingKeys.filter(key => result[key] !== undefined)
     if (what.length === 0) return what
     const changes = Object.fromEntries(what.map(key => [key, result[key]])) as Partial<StepSettings>
-    const model = result.model === undefined ? {} : { model: this.#resolveModel(call, result.model) }
-    this.#settings = { ...this.#settings, ...changes, ...model }
+    const model = result.model === undefined ? {} : { model: resolveModelFor(call, this.#scope.host, result.model) }
+    this.#settings = frozenSettings({ ...this.#settings, ...changes, ...model })
     return what
-  }
-
-  #resolveModel(call: HookCall, model: ModelChoice): StepSettings['model'] {
-    try {
-      return this.#scope.host.resolveModel(model)
-    } catch (error) {
-      throw call.misused(
-        'unsupported-model',
-        `returned a model from processInputStep that cannot be used. ${error instanceof Error ? error.message : String(error)}`,
-      )
-    }
   }
 
   #applyMessages(
@@ -175,21 +171,41 @@ class InputStepChain {
       empty: 'refused',
     })
     this.#commit(call, edits, rules.scope)
-    if (systemMessages.length > 0) call.list.addSystem(systemMessages as ReturnedMessages['systemMessages'])
+    if (this.#overlay && edits.length > 0) this.#keepOrder(returned, edits)
+    if (systemMessages.length > 0) call.list.addSystem(systemMessages)
     return edits.length > 0 && rules.scope === 'step' ? ['prompt'] : []
   }
 
-  /** Step-scoped edits go to the overlay; so does a run-scoped edit of a message that only the overlay shows. */
+  /** Step-scoped edits go to the overlay; so does a run-scoped edit of a message that is step-only already. */
   #commit(call: HookCall, edits: readonly Edit[], scope: 'run' | 'step'): void {
     const staysInPrompt = (edit: Edit) => scope === 'step' || idsOf(edit).some(id => this.#stepOnlyIds.has(id))
     const forPrompt = edits.filter(staysInPrompt)
-    const forList = edits.filter(edit => !staysInPrompt(edit))
+    const forList = edits.filter(edit => !staysInPrompt(edit)).map(edit => this.#withoutStepOnly(call.list, edit))
     if (forList.length > 0) call.list.apply(forList)
     if (forPrompt.length === 0) return
     this.#overlay = overlayOf(forPrompt, this.#overlay)
     const ids = forPrompt.flatMap(idsOf)
     if (scope === 'run') call.note({ type: 'kept-step-only', messageIds: ids })
     for (const id of ids) this.#stepOnlyIds.add(id)
+  }
+
+  /** An order for the list names only what is in the list. */
+  #withoutStepOnly(list: MessageList, edit: Edit): Edit {
+    return edit.type === 'order' ? { ...edit, ids: edit.ids.filter(id => list.find(id) !== undefined) } : edit
+  }
+
+  /** The order of a returned array is the prompt's, step-only messages included. */
+  #keepOrder(returned: readonly MessageInput[], edits: readonly Edit[]): void {
+    const added = edits.flatMap(edit => (edit.type === 'insert' ? [edit.message.id] : [])).values()
+    const ids = returned.flatMap(message => {
+      if (typeof message === 'object' && message.role === 'system') return []
+      const id =
+        typeof message === 'object' && 'id' in message && typeof message.id === 'string'
+          ? message.id
+          : added.next().value
+      return id === undefined ? [] : [id]
+    })
+    this.#overlay = overlayOf([{ type: 'order', ids }], this.#overlay)
   }
 
   #keepFeedback(call: HookCall): void {

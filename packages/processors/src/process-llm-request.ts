@@ -39,6 +39,7 @@ export function runProcessLLMRequest(
   processors: readonly Processor[],
   at: { readonly position: StepPosition; readonly prompt: LanguageModelV4Prompt; readonly model: LanguageModelV4 },
 ): MaybePromise<ModelRequest> {
+  if (processors.length > 0) Object.freeze(at.prompt)
   let request: ModelRequest = { prompt: at.prompt, response: undefined }
   const all = eachInOrder(processors, processor => {
     const call = new HookCall(scope, processor, { hook: 'processLLMRequest', position: at.position })

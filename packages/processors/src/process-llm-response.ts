@@ -26,6 +26,7 @@ export function runProcessLLMResponse(
   processors: readonly Processor[],
   at: { readonly position: StepPosition; readonly response: ModelResponse },
 ): MaybePromise<void> {
+  Object.freeze(at.response.chunks)
   return eachInOrder(processors, processor => {
     const call = new HookCall(scope, processor, { hook: 'processLLMResponse', position: at.position })
     return call.run<void>(() => processor.processLLMResponse!({ ...call.context(), ...at.response }), undefined)

@@ -22,3 +22,30 @@ export interface StepSettings<TOOLS extends ToolSet = ToolSet> {
   readonly providerOptions: ProviderOptions | undefined
   readonly modelSettings: ModelSettings
 }
+
+/**
+ * A copy of the settings that nobody can write to, so that a hook changes a step by what it returns and the caller's own
+ * objects stay as they are. Models and tools are shared as they are.
+ */
+export function frozenSettings(settings: StepSettings): StepSettings {
+  const { tools, activeTools, modelSettings, providerOptions } = settings
+  return Object.freeze({
+    ...settings,
+    tools: frozenCopy(tools),
+    activeTools: activeTools && frozenCopy(activeTools),
+    modelSettings: frozenTree(modelSettings),
+    providerOptions: providerOptions && frozenTree(providerOptions),
+  })
+}
+
+function frozenCopy<T extends object>(value: T): T {
+  return Object.isFrozen(value)
+    ? value
+    : (Object.freeze(Array.isArray(value) ? [...(value as readonly unknown[])] : { ...value }) as T)
+}
+
+function frozenTree<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenTree)) as T
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozenTree(item)]))) as T
+}

@@ -137,6 +137,7 @@ class Link {
   }
 
   close(): void {
+    this.#call.close()
     const verdicts = new Set([...this.#texts.values()].map(comparison => comparison.verdict))
     const text = verdicts.has('changed') ? 'changed' : verdicts.has('regrouped') ? 'regrouped' : 'same'
     if (text === 'same' && this.#dropped + this.#changed + this.#added === 0) return

@@ -1,6 +1,11 @@
 // What is inferred from what the user wrote. Checked by `tsc`, never run.
 import { Agent, type AgentConfig, type LoopResult, type Processor } from '@lockstep/agent'
-import { RequestContext, type InputProcessor, type OutputProcessor, type ProcessOutputStepArgs } from '@lockstep/processors'
+import {
+  RequestContext,
+  type InputProcessor,
+  type OutputProcessor,
+  type ProcessOutputStepArgs,
+} from '@lockstep/processors'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 import { tool } from 'ai'
 import { expectTypeOf } from 'vitest'
@@ -16,7 +21,9 @@ void agent.generate('Hi', { activeTools: ['search'], toolChoice: { type: 'tool',
 void agent.generate('Hi', { activeTools: ['serch'] })
 // @ts-expect-error there is no such tool
 void agent.generate('Hi', { toolChoice: { type: 'tool', toolName: 'serch' } })
-void agent.generate('Hi', { prepareStep: ({ stepNumber }) => (stepNumber > 2 ? { activeTools: ['search'] } : undefined) })
+void agent.generate('Hi', {
+  prepareStep: ({ stepNumber }) => (stepNumber > 2 ? { activeTools: ['search'] } : undefined),
+})
 // @ts-expect-error a step has no such setting
 void agent.generate('Hi', { prepareStep: () => ({ toolchoice: 'none' as const }) })
 
@@ -45,10 +52,19 @@ const input: InputProcessor = { id: 'in', processInput: () => {} }
 const output: OutputProcessor = { id: 'out', processOutputStep: () => [] }
 // @ts-expect-error an input processor has an input hook
 const wrong: InputProcessor = { id: 'wrong', processOutputStep: () => [] }
-const config: AgentConfig = { name: 'x', model, inputProcessors: [input, wrong], outputProcessors: [output, counter, 'secret-redactor'] }
+const config: AgentConfig = {
+  name: 'x',
+  model,
+  inputProcessors: [input, wrong],
+  outputProcessors: [output, counter, 'secret-redactor'],
+}
 // @ts-expect-error there is no such builtin
 const unknown: AgentConfig = { name: 'x', model, outputProcessors: ['secret-redacter'] }
-const optioned: AgentConfig = { name: 'x', model, outputProcessors: [['secret-redactor', { replacement: kind => kind }]] }
+const optioned: AgentConfig = {
+  name: 'x',
+  model,
+  outputProcessors: [['secret-redactor', { replacement: kind => kind }]],
+}
 // @ts-expect-error the builtin has no such option
 const misoptioned: AgentConfig = { name: 'x', model, outputProcessors: [['secret-redactor', { replace: 1 }]] }
 void [config, unknown, optioned, misoptioned]
