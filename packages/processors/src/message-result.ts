@@ -10,6 +10,7 @@ import {
 } from '@lockstep/message-list'
 import type { ProcessorContext, StepPosition } from './context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
+import { changedSince, stateOfList } from './list-state.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { Processor } from './processor.ts'
 
@@ -138,27 +139,16 @@ export function runMessageHook(
   return eachInOrder(processors, processor => {
     const { position, own } = about.at()
     const call = new HookCall(scope, processor, { hook, position })
-    const before = { messages: call.list.get.all.db(), systemMessages: call.list.getAllSystemMessages() }
+    const before = stateOfList(call.list)
     const given = about.given(call.list)
     const method = processor[hook] as (args: ProcessorContext) => MaybePromise<MessageResult>
     const args = { ...call.context(given), ...own }
     const finish = (result: MessageResult) => {
       applyMessageResult(call, result, { given, source, empty })
-      noteListChanges(call, before)
+      const what = changedSince(before, call.list)
+      if (what.length > 0) call.note({ type: 'changed', what })
     }
     const result = call.run(() => method.call(processor, args), undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result)
   })
-}
-
-/** Enters in the ledger whether the messages or the system messages are others than before. */
-function noteListChanges(
-  call: HookCall,
-  before: { readonly messages: unknown; readonly systemMessages: unknown },
-): void {
-  const what = [
-    ...(call.list.get.all.db() === before.messages ? [] : ['messages']),
-    ...(call.list.getAllSystemMessages() === before.systemMessages ? [] : ['systemMessages']),
-  ]
-  if (what.length > 0) call.note({ type: 'changed', what })
 }

@@ -13,6 +13,8 @@ export interface ProcessorArrays {
 export type ProcessorPlan = { readonly [hook in HookName]: readonly Processor[] } & {
   /** The ids of all processors, in order, each once. */
   readonly processorIds: readonly string[]
+  /** The output processors that see the stream or hold some of it back, in order. */
+  readonly streaming: readonly Processor[]
 }
 
 type ArrayName = keyof ProcessorArrays
@@ -45,6 +47,9 @@ export function planProcessors(arrays: ProcessorArrays): ProcessorPlan {
   return {
     ...(Object.fromEntries(hooks) as { [hook in HookName]: readonly Processor[] }),
     processorIds: [...new Set(everyone.map(processor => processor.id))],
+    streaming: (arrays.outputProcessors ?? []).filter(
+      processor => 'processOutputStream' in processor || 'flush' in processor,
+    ),
   }
 }
 

@@ -13,6 +13,7 @@ import type { ToolChoice, ToolSet } from 'ai'
 import type { ModelChoice } from './call-model.ts'
 import type { ProcessorContext, StepPosition } from './context.ts'
 import { HookCall, resolveModelFor, type HookScope } from './hook-call.ts'
+import { changedSince, stateOfList } from './list-state.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import { checkKeys, checkMessages, checkSameList, readReturnedArray } from './message-result.ts'
 import type { Processor } from './processor.ts'
@@ -94,14 +95,13 @@ class InputStepChain {
   visit(processor: Processor): MaybePromise<void> {
     const call = new HookCall(this.#scope, processor, { hook: 'processInputStep', position: this.#start.position })
     const given = this.#view(call.list)
-    const before = { messages: call.list.get.all.db(), systemMessages: call.list.getAllSystemMessages() }
+    const before = stateOfList(call.list)
     const args = { ...call.context(given), ...this.#settings }
     const finish = (result: ProcessInputStepReturn) => {
-      const what = [...this.#apply(call, result, given)]
+      const applied = this.#apply(call, result, given)
       this.#keepFeedback(call)
-      if (call.list.get.all.db() !== before.messages) what.push('messages')
-      if (call.list.getAllSystemMessages() !== before.systemMessages) what.push('systemMessages')
-      if (what.length > 0) call.note({ type: 'changed', what: [...new Set(what)] })
+      const what = [...applied, ...changedSince(before, call.list)]
+      if (what.length > 0) call.note({ type: 'changed', what })
     }
     const result = call.run<ProcessInputStepReturn>(() => processor.processInputStep!(args), undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result)

@@ -59,7 +59,7 @@ export class ProcessorRunner {
 
   /** The chain for the chunks of one attempt. */
   streamChain(position: StepPosition): StreamChain {
-    return new StreamChain(this.#scope, this.plan, position)
+    return new StreamChain(this.#scope, this.plan.streaming, position)
   }
 
   runProcessLLMResponse(at: At<typeof runProcessLLMResponse>): MaybePromise<void> {

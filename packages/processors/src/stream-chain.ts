@@ -16,8 +16,7 @@ export class StreamChain {
   readonly #links: readonly Link[]
   readonly #flushes: readonly boolean[]
 
-  constructor(scope: HookScope, plan: Pick<ProcessorPlan, 'processOutputStream' | 'flush'>, position: StepPosition) {
-    const processors = orderedUnion(plan.processOutputStream, plan.flush)
+  constructor(scope: HookScope, processors: ProcessorPlan['streaming'], position: StepPosition) {
     this.#links = processors.map(processor => new Link(scope, processor, position))
     this.#flushes = processors.map(processor => typeof processor.flush === 'function')
   }
@@ -234,11 +233,4 @@ function append(out: Chunk[], passed: ChainOutput): void {
   if (passed === undefined) return
   if (Array.isArray(passed)) out.push(...(passed as readonly Chunk[]))
   else out.push(passed as Chunk)
-}
-
-/** Both lists are subsequences of the output array; their union keeps its order. */
-function orderedUnion(streaming: readonly Processor[], flushing: readonly Processor[]): readonly Processor[] {
-  return flushing.every(processor => streaming.includes(processor))
-    ? streaming
-    : [...new Set([...streaming, ...flushing])]
 }
