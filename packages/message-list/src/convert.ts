@@ -59,10 +59,11 @@ export function convertOpenMessage(message: AgentMessage): Conversion {
 export function joined(pieces: readonly Conversion[]): Conversion {
   const messages: ConvertedMessage[] = []
   const repairs: PromptRepair[] = []
-  return {
-    messages: messages.concat(...(pieces.map(piece => piece.messages) as ConvertedMessage[][])),
-    repairs: repairs.concat(...(pieces.map(piece => piece.repairs) as PromptRepair[][])),
+  for (const piece of pieces) {
+    for (const message of piece.messages) messages.push(message)
+    for (const told of piece.repairs) repairs.push(told)
   }
+  return { messages, repairs }
 }
 
 function convertMessage(message: AgentMessage, target: Target): Conversion {

@@ -205,20 +205,18 @@ export class MessageList {
 
   /** Removes messages. Ids that the list does not have need no removing. */
   removeByIds(ids: readonly string[]): this {
-    return this.#commit(transaction => {
-      for (const id of ids) if (transaction.find(id) !== undefined) transaction.remove(id)
-    })
+    return this.#commit(transaction => transaction.remove(ids.filter(id => transaction.find(id) !== undefined)))
   }
 
   /** Removes all messages, or those of one source. Instructions stay. */
   clear(source?: MessageSource): this {
     const messages = source === undefined ? this.getMessages() : this.#cell.snapshot.messagesOf(source)
-    return this.removeByIds(messages.map(message => message.id).toReversed())
+    return this.removeByIds(messages.map(message => message.id))
   }
 
   /** Applies edits in one commit. Throws: `unknown-message`, `duplicate-id`, `invalid-edit`, and what `add` throws. */
   apply(edits: readonly Edit[]): this {
-    return this.#commit(transaction => edits.forEach(edit => transaction.apply(storedEdit(edit, this.#cell.home))))
+    return this.#commit(transaction => transaction.apply(edits.map(edit => storedEdit(edit, this.#cell.home))))
   }
 
   /**
@@ -228,7 +226,7 @@ export class MessageList {
    */
   undo(change: Change): this {
     checkUndo(this.#cell.snapshot.log, change)
-    return this.#commit(transaction => change.inverse.forEach(edit => transaction.apply(edit)), change.sequence)
+    return this.#commit(transaction => transaction.apply(change.inverse), change.sequence)
   }
 
   /** Goes back to a snapshot. Its changes come back with it: those made since are gone. */

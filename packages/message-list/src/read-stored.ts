@@ -78,10 +78,17 @@ export function restored(base: AgentMessage, edited: AgentMessage): AgentMessage
       { path },
     )
   }
+  if (!Array.isArray(content?.parts)) {
+    throw new MessageListError(
+      'invalid-message',
+      `${path} has no content.parts left. To empty it, leave an empty array.`,
+      { path },
+    )
+  }
   const parts = restoredParts(base.content.parts, content.parts, `${path}.content.parts`)
   const { parts: _, ...noted } = content
   const rest = frozenJson({ ...fields, content: { ...noted, parts: [] } }, path) as unknown as AgentMessage
-  check(envelope, rest, path)
+  const { createdAt = base.createdAt } = check(envelope, rest, path)
   const metadata = shareEqual(base.content.metadata, rest.content.metadata)
   const providerMetadata = shareEqual(base.content.providerMetadata, rest.content.providerMetadata)
   const same =
@@ -89,12 +96,16 @@ export function restored(base: AgentMessage, edited: AgentMessage): AgentMessage
     metadata === base.content.metadata &&
     providerMetadata === base.content.providerMetadata &&
     rest.role === base.role &&
-    rest.createdAt === base.createdAt &&
+    createdAt === base.createdAt &&
     rest.threadId === base.threadId &&
     rest.resourceId === base.resourceId
   return same
     ? base
-    : storedMessage({ ...rest, content: { format: 2, parts, metadata, providerMetadata } as AgentMessage['content'] })
+    : storedMessage({
+        ...rest,
+        createdAt,
+        content: { format: 2, parts, metadata, providerMetadata } as AgentMessage['content'],
+      })
 }
 
 function restoredParts(

@@ -58,13 +58,15 @@ export class Transaction {
     )
   }
 
-  remove(id: string): void {
-    const position = this.#positionOf(id)
-    const message = this.sequence.at(position)!
-    const source = this.sequence.sourceAt(position)!
-    const place = this.#placeOf(position, position + 1)
-    this.sequence = this.sequence.splice(position, 1, { messages: [], source })
-    this.#record({ type: 'remove', id }, { type: 'insert', message, source, ...place })
+  /** Removes messages, neighbours at once. */
+  remove(ids: readonly string[]): void {
+    const positions = [...new Set(ids)].map(id => this.#positionOf(id)).sort((a, b) => b - a)
+    let start = 0
+    for (const [index, position] of positions.entries()) {
+      if (positions[index + 1] === position - 1) continue
+      this.#removeRun(position, index - start + 1)
+      start = index + 1
+    }
   }
 
   /** Ids that the list does not have hold no place in it. */
@@ -91,16 +93,31 @@ export class Transaction {
     this.#record({ type: 'system', messages: this.systemMessages }, { type: 'system', messages: before })
   }
 
-  apply(edit: Edit): void {
+  /** Applies edits in order. Messages that go in one after the other go in together. */
+  apply(edits: readonly Edit[]): void {
+    for (let index = 0; index < edits.length; index++) {
+      const edit = edits[index]!
+      if (edit.type !== 'insert') {
+        this.#applyOne(edit)
+        continue
+      }
+      const run = [edit.message]
+      for (let next = edits[index + 1]; follows(next, edit, run.at(-1)!.id); next = edits[index + 1]) {
+        run.push(next.message)
+        index++
+      }
+      this.#insertAt(run, edit)
+    }
+  }
+
+  #applyOne(edit: Exclude<Edit, { type: 'insert' }>): void {
     switch (edit.type) {
-      case 'insert':
-        return this.#insertAt(edit)
       case 'replace':
         return this.replace(edit.message, edit.source)
       case 'patch':
         return this.#patch(edit.id, edit.patches, edit.source)
       case 'remove':
-        return this.remove(edit.id)
+        return this.remove([edit.id])
       case 'order':
         return this.order(edit.ids)
       case 'system':
@@ -122,17 +139,31 @@ export class Transaction {
     return new ListSnapshot(this.sequence, this.systemMessages, Object.freeze({ change, previous }))
   }
 
-  #insertAt({ message, source, before, after }: Extract<Edit, { type: 'insert' }>): void {
+  #removeRun(position: number, count: number): void {
+    const before = this.sequence.at(position + count)?.id
+    for (let at = position + count - 1; at >= position; at--) {
+      const message = this.sequence.at(at)!
+      const place = { ...this.#placeOf(at, at + 1), ...(before === undefined ? {} : { before }) }
+      this.#record(
+        { type: 'remove', id: message.id },
+        { type: 'insert', message, source: this.sequence.sourceAt(at)!, ...place },
+      )
+    }
+    this.sequence = this.sequence.splice(position, count, { messages: [], source: 'context' })
+  }
+
+  #insertAt(messages: readonly AgentMessage[], { source, before, after }: Extract<Edit, { type: 'insert' }>): void {
     const left = after === undefined ? -1 : this.sequence.positionOf(after)
     const right = before === undefined ? -1 : this.sequence.positionOf(before)
-    if (left < 0 && right < 0) this.add([message], source)
-    else this.#insert([message], source, left < 0 ? right : left + 1)
+    if (left < 0 && right < 0) this.add(messages, source)
+    else this.#insert(messages, source, left < 0 ? right : left + 1)
   }
 
   #insert(messages: readonly AgentMessage[], source: MessageSource, position: number): void {
     let place = this.#placeOf(position, position)
+    const ids = new Set<string>()
     for (const message of messages) {
-      if (this.sequence.positionOf(message.id) >= 0) {
+      if (this.sequence.positionOf(message.id) >= 0 || ids.has(message.id)) {
         throw new MessageListError(
           'duplicate-id',
           `The list has a message "${message.id}" already. To change it, use replace() or update(); a new message needs another id.`,
@@ -140,6 +171,7 @@ export class Transaction {
       }
       this.#record({ type: 'insert', message, source, ...place }, { type: 'remove', id: message.id })
       place = { ...place, after: message.id }
+      ids.add(message.id)
     }
     this.sequence = this.sequence.splice(position, 0, { messages, source })
   }
@@ -169,4 +201,13 @@ export class Transaction {
     this.#edits.push(Object.freeze(edit))
     this.#inverse.push(Object.freeze(inverse))
   }
+}
+
+/** Whether an edit puts its message right after one that an edit before it put in. */
+function follows(
+  edit: Edit | undefined,
+  first: Edit & { readonly type: 'insert' },
+  id: string,
+): edit is Extract<Edit, { type: 'insert' }> {
+  return edit?.type === 'insert' && edit.after === id && edit.source === first.source
 }

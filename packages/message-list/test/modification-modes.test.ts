@@ -207,6 +207,14 @@ describe('writing to the list', () => {
     expect(refused(() => list.update('new-1', draft => void draft.content.parts.push({ type: 'text' } as never)))).toBe(
       'invalid-message',
     )
+    expect(refused(() => list.update('new-1', draft => void delete (draft as { content?: unknown }).content))).toBe(
+      'invalid-message',
+    )
+    expect(refused(() => list.update('new-1', draft => void ((draft.content as { parts: unknown }).parts = 'x')))).toBe(
+      'invalid-message',
+    )
+    list.update('new-1', draft => void delete (draft as { createdAt?: string }).createdAt)
+    expect(list.snapshot()).toBe(snapshot)
     expect(refused(() => list.addSystem({ role: 'user', content: 'x' } as never))).toBe('invalid-message')
     expect(() =>
       list.update('new-1', () => {

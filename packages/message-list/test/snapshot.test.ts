@@ -266,6 +266,8 @@ describe('apply', () => {
     }
     expect(refused({ type: 'remove', id: 'gone' })).toBe('unknown-message')
     expect(refused({ type: 'insert', message, source: 'input' })).toBe('duplicate-id')
+    const twice = { type: 'insert', message: { ...message, id: 'x' }, source: 'input' } as const
+    expect(refused(twice, { ...twice, after: 'x' })).toBe('duplicate-id')
     expect(refused({ type: 'order', ids: ['new-1', 'new-1'] })).toBe('invalid-edit')
     expect(
       refused({
