@@ -96,10 +96,12 @@ const toolHooks: ReadonlySet<string> = new Set(['processToolResult', 'processSte
 
 function attemptNode(attempt: AttemptTrace, events: readonly LedgerEvent[]): Node {
   const own = events.filter(event => event.attemptNumber === attempt.attemptNumber && !toolHooks.has(event.hook))
-  const tokens = attempt.tokenCount === undefined ? '' : `, ${attempt.tokenCount} tokens`
-  const how =
-    attempt.reason === undefined ? `${attempt.finishReason ?? 'no answer'}${tokens}` : JSON.stringify(attempt.reason)
-  return { text: `${attempt.modelId} ${attempt.outcome}: ${how}`, children: own.map(eventNode) }
+  // The processor that refused says why, right below.
+  const reason = attempt.outcome === 'failed' ? [attempt.reason ?? 'no answer'] : []
+  const tokens = attempt.tokenCount === undefined ? [] : [`${attempt.tokenCount} tokens`]
+  const how = [...reason, ...(attempt.finishReason === undefined ? [] : [attempt.finishReason]), ...tokens].join(', ')
+  const text = `${attempt.modelId} ${attempt.outcome}`
+  return { text: how === '' ? text : `${text}: ${how}`, children: own.map(eventNode) }
 }
 
 function eventNode({ processorId, hook, effect }: LedgerEvent): Node {

@@ -53,7 +53,7 @@ describe('a run', () => {
     expect(String(result.trace)).toMatchInlineSnapshot(`
       "run: completed
       └─ step 0
-         ├─ scripted retried: "say please"
+         ├─ scripted retried: stop, 15 tokens
          │  └─ guard.processOutputStep: asked for a retry: "say please"
          └─ scripted accepted: stop, 15 tokens"
     `)
