@@ -1,0 +1,61 @@
+import { Ledger } from '@lockstep/processors'
+import { describe, expect, it } from 'vitest'
+import { atStart, hooked, testRun } from './run-host.ts'
+
+describe('the ledger', () => {
+  it('has a line for each thing a processor did, with its place, and none for what did nothing', async () => {
+    const run = testRun({
+      inputProcessors: [
+        hooked('adder', { processInput: ({ messageList }) => messageList.add('three', 'input') }),
+        hooked('reader', { processInput: () => {} }),
+      ],
+    })
+    await run.runner.runProcessInput({ ...atStart, stepNumber: 2, attemptNumber: 1 })
+    expect(run.runner.ledger.events).toEqual([
+      {
+        stepNumber: 2,
+        attemptNumber: 1,
+        processorId: 'adder',
+        hook: 'processInput',
+        effect: { type: 'changed', what: ['messages'] },
+      },
+    ])
+  })
+
+  it('counts calls, time, effects and retries for each hook of each processor', async () => {
+    const run = testRun({
+      inputProcessors: [
+        hooked('p', { processInput: () => {}, processInputStep: ({ abort }) => abort('no', { retry: true }) }),
+      ],
+    })
+    await run.runner.runProcessInput(atStart)
+    await run.runner.runProcessInput(atStart)
+    const start = { position: atStart, settings: {} as never, feedback: undefined }
+    expect(() => run.runner.runProcessInputStep(start)).toThrow('no')
+    expect(run.runner.ledger.totals).toEqual([
+      {
+        processorId: 'p',
+        hook: 'processInput',
+        callCount: 2,
+        timeMs: expect.any(Number),
+        effectCount: 0,
+        retryCount: 0,
+      },
+      {
+        processorId: 'p',
+        hook: 'processInputStep',
+        callCount: 1,
+        timeMs: expect.any(Number),
+        effectCount: 1,
+        retryCount: 1,
+      },
+    ])
+  })
+
+  it('adds up what it is told', () => {
+    const ledger = new Ledger()
+    ledger.count('p', 'processInput', { count: 2, timeMs: 3 })
+    ledger.count('p', 'processInput', { count: 1, timeMs: 4 })
+    expect(ledger.totals).toMatchObject([{ callCount: 3, timeMs: 7 }])
+  })
+})
