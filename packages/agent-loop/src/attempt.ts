@@ -1,7 +1,9 @@
 // One try at a step: prompt, model call, chunks through the processors, the response in the list, and the guards.
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { toolNameOf, type ToolPart } from '@lockstep/message-list'
 import {
   isPromiseLike,
+  untilAborted,
   type Chunk,
   type DataChunk,
   type MaybePromise,
@@ -162,7 +164,8 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
 export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
   attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
   const { settings, overlay } = attempt.prepared
-  const prompt = run.list.get.all.prompt(overlay ? { overlay } : {})
+  const made = run.downloads.resolve(run.list.get.all.prompt(overlay ? { overlay } : {}), settings.model, run.signal)
+  const prompt = isPromiseLike(made) ? await untilAborted(made, run.signal) : (made as LanguageModelV4Prompt)
   const request = await run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })
   const chunks = await readAnswer(run, attempt, request)
   enterResponse(run, attempt)

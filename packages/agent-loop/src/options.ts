@@ -12,6 +12,7 @@ import type {
   TracingContext,
 } from '@lockstep/processors'
 import type { StopCondition, ToolCallRepairFunction, ToolChoice, ToolSet } from 'ai'
+import type { Download } from './file-downloads.ts'
 import type { LoopResult } from './loop-result.ts'
 import type { Timeouts } from './timeouts.ts'
 
@@ -53,6 +54,8 @@ export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet> extends Process
   /** How many tools may run at once. 10 when absent. */
   readonly toolConcurrency?: number
   readonly repairToolCall?: ToolCallRepairFunction<TOOLS>
+  /** Fetches files that the provider cannot fetch itself; `createDownload()` of the AI SDK when absent. */
+  readonly download?: Download
   readonly abortSignal?: AbortSignal
   /** Of the whole run in milliseconds, or limits of its parts. */
   readonly timeout?: number | Timeouts

@@ -26,6 +26,7 @@ import { checkOptions } from './check-options.ts'
 import type { Emit } from './chunk-channel.ts'
 import { callDetached } from './detached-call.ts'
 import { LoopError } from './errors.ts'
+import { FileDownloads } from './file-downloads.ts'
 import type { RejectedOutput } from './loop-result.ts'
 import type { RunLoopOptions } from './options.ts'
 import { resolveModel } from './resolve-model.ts'
@@ -73,6 +74,7 @@ export class Run {
   readonly toolWriter = createWriter(chunk => this.writeData(chunk))
   readonly #abort = new AbortController()
   readonly #emit: Emit<Chunk>
+  readonly downloads: FileDownloads
   readonly timeouts: Timeouts
   readonly #unlink: () => void
   readonly #stopClock: () => void
@@ -87,6 +89,7 @@ export class Run {
     this.generateId = options.generateId ?? defaultId
     this.runId = options.runId ?? this.generateId()
     this.list = options.messageList
+    this.downloads = new FileDownloads(options.download)
     this.signal = this.#abort.signal
     this.timeouts = typeof options.timeout === 'number' ? { totalMs: options.timeout } : (options.timeout ?? {})
     this.#unlink = follow(options.abortSignal, this.#abort)

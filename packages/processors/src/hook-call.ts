@@ -133,14 +133,10 @@ export class HookCall {
 
   #asProcessorError(error: unknown): ProcessorError {
     if (ProcessorError.isInstance(error)) return error
-    const frozen = frozenWriteError(error)
+    const frozen = frozenWriteError(error, `The processor '${this.processor.id}' in ${this.hook}`)
     const details = { processorId: this.processor.id, hook: this.hook, cause: error }
     return frozen
-      ? new ProcessorError(
-          'frozen-write',
-          `The processor '${this.processor.id}' wrote in ${this.hook}: ${frozen.message}`,
-          details,
-        )
+      ? new ProcessorError('frozen-write', frozen.message, details)
       : new ProcessorError(
           'hook-failed',
           `The processor '${this.processor.id}' failed in ${this.hook}: ${messageOf(error)}`,

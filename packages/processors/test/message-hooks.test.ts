@@ -160,7 +160,7 @@ describe.each(cases)('what $hook returns', ({ hook, start }) => {
     })
     await expect(async () => go()).rejects.toMatchObject({
       code: 'frozen-write',
-      message: expect.stringMatching(new RegExp(`'p1' wrote in ${hook}: .*update\\(`, 's')),
+      message: expect.stringMatching(new RegExp(`'p1' in ${hook} wrote .*update\\(`, 's')),
     })
   })
 })

@@ -442,7 +442,7 @@ describe('a write in place', () => {
         code: 'frozen-write',
         processorId: 'p1',
         hook: 'processInputStep',
-        message: expect.stringMatching(/^The processor 'p1' wrote in processInputStep: .*update\(/s),
+        message: expect.stringMatching(/^The processor 'p1' in processInputStep wrote .*update\(/s),
       }),
     )
     expect(textsOf(run.list.getMessages())).toEqual(['one', 'two'])
