@@ -245,7 +245,10 @@ type UserFields = ('a' | 'b' | 'c' | 'd')[]
 describe('over random values', () => {
   it('JSON goes in and comes out the same, frozen, and independent of the object that was given', () => {
     const open = defineFields({ value: z.json() })
-    const said = fc.jsonValue().filter(value => value !== null && value !== '')
+    // zod itself leaves out a property that is named `__proto__`.
+    const said = fc
+      .jsonValue()
+      .filter(value => value !== null && value !== '' && !JSON.stringify(value).includes('__proto__'))
     fc.assert(
       fc.property(said, value => {
         const { session } = setValues(createSession({ fields: open }), { value }, { fields: open, source: 'code' })

@@ -66,7 +66,7 @@ export function testRun(options: TestRunOptions = {}): TestRun {
 }
 
 /** A list whose messages are m1, m2, … */
-export function listOf(input: readonly MessageInput[]): MessageList {
+function listOf(input: readonly MessageInput[]): MessageList {
   let count = 0
   const list = new MessageList({ generateId: () => `m${++count}`, now: () => new Date(0) })
   if (input.length > 0) list.add(input, 'input')
@@ -113,7 +113,7 @@ export function said(chunks: Chunk | readonly Chunk[] | undefined): readonly str
   return [chunks ?? []].flat().map((chunk: Chunk) => (chunk.type === 'text-delta' ? chunk.payload.text : chunk.type))
 }
 
-export function textOf(message: AgentMessage | undefined): string {
+function textOf(message: AgentMessage | undefined): string {
   return (message?.content.parts ?? []).map(part => (part.type === 'text' ? part.text : '')).join('')
 }
 
