@@ -96,13 +96,13 @@ describe.each(bothPaths)('an example processor, by $path', ({ run }) => {
   })
 
   it('refuses blocked words in the answer, which is then nowhere but in the tripwire', async () => {
-    const { agent } = agentOf([{ text: ['The ', 'secret ', 'is 42.'] }], {
+    const { agent } = agentOf([{ text: ['The ', 'secret ', 'is forty-two.'] }], {
       outputProcessors: [new ContentFilter(['secret'])],
     })
     const { result, chunks } = await run(agent, 'Tell me.')
     expect(result).toMatchObject({ text: '', steps: [], messages: [], tripwire: { rejected: { text: 'The ' } } })
     expect(chunks.map(chunk => chunk.type).slice(-3)).toEqual(['step-reset', 'tripwire', 'finish'])
-    expect(JSON.stringify([chunks, result.messageList.toJSON()])).not.toContain('42')
+    expect(JSON.stringify([chunks, result.messageList.toJSON()])).not.toContain('forty')
   })
 
   it('lets everything else through both of its hooks', async () => {
