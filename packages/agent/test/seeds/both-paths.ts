@@ -60,7 +60,7 @@ export function hooked<T extends Partial<Omit<Processor, 'id'>>>(id: string, hoo
   return { id, ...hooks }
 }
 
-export function textOf(message: AgentMessage | undefined): string {
+function textOf(message: AgentMessage | undefined): string {
   return (message?.content.parts ?? []).map(part => (part.type === 'text' ? part.text : '')).join('')
 }
 
