@@ -28,9 +28,10 @@ export interface AttemptStart {
   readonly prepared: PreparedStep | undefined
 }
 
-/** A call as the model made it: the checked value for the tool, and the copy of it that entered the conversation. */
+/** A call as the model made it: the checked value for the tool, and the copies of it in the stream and the conversation. */
 export interface ParsedCall {
   readonly input: unknown
+  readonly shown: unknown
   /** Why it cannot be run. */
   readonly error: unknown
   stored: unknown
@@ -206,7 +207,7 @@ function rememberInputs(run: Run, attempt: Attempt): void {
   const left = new Map(toolPartsOf(attempt.response.parts).map(part => [part.toolCallId, part.input]))
   for (const part of toolPartsOf(partsOf(run.list, attempt.place!))) {
     const parsed = attempt.parsedCalls.get(part.toolCallId)
-    if (parsed && left.get(part.toolCallId) === parsed.input) parsed.stored = part.input
+    if (parsed && left.get(part.toolCallId) === parsed.shown) parsed.stored = part.input
   }
 }
 

@@ -1,6 +1,7 @@
 // The answer of the model, read to its end: each part through the reader and the processors, whatever the provider does.
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import {
+  frozenCopy,
   isPromiseLike,
   type CachedResponse,
   type Chunk,
@@ -92,7 +93,9 @@ async function takeEach(attempt: Attempt, chunks: readonly Chunk[]): Promise<voi
 function takeOne(attempt: Attempt, chunk: Chunk): MaybePromise<void> {
   if (chunk.type === 'tool-call') {
     const { toolCallId, input, invalid, error } = chunk.payload
-    attempt.parsedCalls.set(toolCallId, { input, error: invalid ? error : undefined, stored: undefined })
+    const shown = frozenCopy(input)
+    attempt.parsedCalls.set(toolCallId, { input, shown, error: invalid ? error : undefined, stored: undefined })
+    return attempt.takeInOrder({ ...chunk, payload: { ...chunk.payload, input: shown } })
   }
   if (chunk.type === 'response-metadata') attempt.info.metadata = { ...attempt.info.metadata, ...chunk.payload }
   return attempt.takeInOrder(chunk)

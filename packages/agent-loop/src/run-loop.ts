@@ -145,7 +145,8 @@ async function flushed(run: Run, ending: Ending): Promise<Ending> {
     if (run.attempt && run.attempt.place === undefined) await run.attempt.flush('abort')
     return ending
   } catch (error) {
-    return { stopReason: 'error', error }
+    // There is nothing left to refuse: the run is over.
+    return TripWire.isInstance(error) ? ending : { stopReason: 'error', error }
   }
 }
 

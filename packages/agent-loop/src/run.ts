@@ -257,7 +257,8 @@ function withPrepareStep(options: RunLoopOptions): RunLoopOptions {
 }
 
 function holdOf(options: RunLoopOptions): 'step' | 'run' | undefined {
-  const holds = [options.hold, ...(options.outputProcessors ?? []).map(processor => processor.hold)]
+  const { inputProcessors = [], outputProcessors = [], errorProcessors = [] } = options
+  const holds = [options.hold, ...[...inputProcessors, ...outputProcessors, ...errorProcessors].map(({ hold }) => hold)]
   return holds.includes('run') ? 'run' : holds.find(hold => hold !== undefined)
 }
 

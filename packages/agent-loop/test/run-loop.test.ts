@@ -557,3 +557,53 @@ describe('a guard that fails', () => {
     expect(JSON.stringify(result.messageList.toJSON())).not.toContain('SECRET')
   })
 })
+
+describe('what a hook is given', () => {
+  it('cannot be written to: a chunk, a call, the output of a tool', async () => {
+    const constant = { rows: [1] }
+    const table = tool({ inputSchema: z.object({ n: z.array(z.number()) }), execute: () => constant })
+    const model = scriptedModel([{ text: 'x', toolCalls: [{ toolName: 'table', input: { n: [1] } }] }, 'ok'])
+    const refused: string[] = []
+    const refusing = (what: string, write: () => void) => {
+      expect(write).toThrow(TypeError)
+      refused.push(what)
+    }
+    const vandal: Processor = {
+      id: 'vandal',
+      processOutputStream({ part }) {
+        if (part.type === 'text-delta') refusing('text', () => Object.assign(part.payload, { text: 'EVIL' }))
+        if (part.type === 'tool-call') refusing('input', () => (part.payload.input as { n: number[] }).n.push(2))
+        return part
+      },
+      processToolResult: ({ output }) => refusing('output', () => (output as { rows: number[] }).rows.push(2)),
+    }
+    const { result } = await drain({ model, tools: { table }, outputProcessors: [vandal] })
+    expect(result).toMatchObject({ text: 'ok', toolResults: [{ input: { n: [1] }, output: { rows: [1] } }] })
+    expect([...new Set(refused)].toSorted()).toEqual(['input', 'output', 'text'])
+    expect(constant).toEqual({ rows: [1] })
+  })
+
+  it('may be held back by any processor, an input processor too', async () => {
+    const judge: Processor = { id: 'judge', hold: 'step', processLLMResponse: ({ abort }) => abort('no') }
+    const { types } = await drain({ model: scriptedModel(['SECRET']), inputProcessors: [judge] })
+    expect(types).toEqual(['start', 'step-start', 'tripwire', 'finish'])
+  })
+
+  it('on an abort is the last word of the reader, whatever a processor then refuses', async () => {
+    const controller = new AbortController()
+    const late: Processor = {
+      id: 'late',
+      processOutputStream({ part }) {
+        if (part.type === 'text-delta') controller.abort(new Error('enough'))
+        return part
+      },
+      flush: ({ abort }) => abort('no'),
+    }
+    const { result } = await drain({
+      model: scriptedModel([{ text: ['a', 'b'] }]),
+      outputProcessors: [late],
+      abortSignal: controller.signal,
+    })
+    expect(result).toMatchObject({ stopReason: 'aborted', abortReason: { message: 'enough' } })
+  })
+})

@@ -12,7 +12,8 @@ import { textView } from './text-view.ts'
  * *Views* (`fullStream`, `textStream`) that are taken before the first read each get everything; one that is taken later
  * throws. Leaving the only reader aborts the run.
  * *Promises* can be awaited at any time, any number of times, or never. They reject when the run failed or was aborted;
- * `result` never does: it tells the ending as a value.
+ * `result` tells the
+ * ending as a value; it rejects only when the call could not be made at all.
  */
 export class AgentStream<TOOLS extends ToolSet = ToolSet> {
   readonly #options: () => Promise<RunLoopOptions<TOOLS>>
@@ -35,7 +36,7 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet> {
     return textView(this.#reading.view(), async () => ({ holdSteps: canWithdraw(await this.#prepare()) }))
   }
 
-  /** Reads to the end. Resolves whatever way the run ended; `stopReason` says which. */
+  /** Reads to the end. Resolves whatever way the run ended; `stopReason` says which. Rejects for a call that cannot be made. */
   get result(): Promise<LoopResult<TOOLS>> {
     return this.#reading.result()
   }

@@ -88,7 +88,7 @@ export class Transaction {
 
   system(messages: readonly SystemMessage[]): void {
     const before = this.systemMessages
-    if (messages.length === before.length && messages.every((message, index) => message === before[index])) return
+    if (messages.length === before.length && messages.every((message, index) => isSame(message, before[index]!))) return
     this.systemMessages = Object.freeze([...messages])
     this.#record({ type: 'system', messages: this.systemMessages }, { type: 'system', messages: before })
   }
@@ -210,4 +210,10 @@ function follows(
   id: string,
 ): edit is Extract<Edit, { type: 'insert' }> {
   return edit?.type === 'insert' && edit.after === id && edit.source === first.source
+}
+
+/** System messages have no id: the same words with the same options are the same message. */
+function isSame(one: SystemMessage, other: SystemMessage): boolean {
+  if (one === other) return true
+  return one.content === other.content && JSON.stringify(one.providerOptions) === JSON.stringify(other.providerOptions)
 }

@@ -3,7 +3,7 @@ import type { Chunk } from './chunk.ts'
 import type { ProcessorContext } from './context.ts'
 
 /**
- * What `processOutputStream` is given. `messages` are all, this attempt's own output excepted.
+ * What `processOutputStream` is given. `messages` are all; while the model speaks, what it says is not yet among them.
  * The chunk is the processor's to read; to change it, return another.
  */
 export type ProcessOutputStreamArgs<

@@ -1,5 +1,6 @@
 // processToolResult: after a tool, over its output, error or preliminary value, before anyone sees it.
 import type { ProcessorContext, StepPosition } from './context.ts'
+import { frozenCopy } from './frozen-copy.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import { checkKeys } from './message-result.ts'
@@ -45,13 +46,14 @@ export function runProcessToolResult(
   const { providerExecuted = false, ...toolCall } = at.toolCall
   const all = eachInOrder(processors, processor => {
     const call = new HookCall(scope, processor, { hook: 'processToolResult', position: at.position })
-    const { output, error, preliminary = false } = outcome
+    const { error, preliminary = false } = outcome
+    const output = frozenCopy(outcome.output)
     const args = { ...call.context(), ...toolCall, output, error, preliminary, providerExecuted }
     const finish = (result: ProcessToolResultResult | void) => {
       if (result === undefined || result === null) return
       checkKeys(call, result, ['output'])
       if (!('output' in result)) return
-      if (result.output === outcome.output && outcome.error === undefined) return
+      if (result.output === output && error === undefined) return
       outcome = preliminary ? { output: result.output, preliminary } : { output: result.output }
       call.note({ type: 'changed', what: ['output'] })
     }

@@ -1,6 +1,7 @@
 // What a step is called with: the model, its tools and its settings.
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { LanguageModelCallOptions, ToolChoice, ToolSet } from 'ai'
+import { frozenCopy } from './frozen-copy.ts'
 
 /** Options of the provider, by provider name. */
 export type ProviderOptions = NonNullable<Parameters<LanguageModelV4['doStream']>[0]['providerOptions']>
@@ -31,21 +32,15 @@ export function frozenSettings(settings: StepSettings): StepSettings {
   const { tools, activeTools, modelSettings, providerOptions } = settings
   return Object.freeze({
     ...settings,
-    tools: frozenCopy(tools),
-    activeTools: activeTools && frozenCopy(activeTools),
-    modelSettings: frozenTree(modelSettings),
-    providerOptions: providerOptions && frozenTree(providerOptions),
+    tools: frozenShallow(tools),
+    activeTools: activeTools && frozenShallow(activeTools),
+    modelSettings: frozenCopy(modelSettings),
+    providerOptions: providerOptions && frozenCopy(providerOptions),
   })
 }
 
-function frozenCopy<T extends object>(value: T): T {
+function frozenShallow<T extends object>(value: T): T {
   return Object.isFrozen(value)
     ? value
     : (Object.freeze(Array.isArray(value) ? [...(value as readonly unknown[])] : { ...value }) as T)
-}
-
-function frozenTree<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  if (Array.isArray(value)) return Object.freeze(value.map(frozenTree)) as T
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozenTree(item)]))) as T
 }

@@ -2,7 +2,7 @@
 import { isDataChunk, type Chunk, type ChunkNamed } from './chunk.ts'
 import type { ProcessorContext, StepPosition } from './context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
-import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
+import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { ProcessorPlan } from './plan.ts'
 import type { FlushArgs, ProcessOutputStreamReturn } from './process-output-stream.ts'
 import type { Processor } from './processor.ts'
@@ -23,7 +23,9 @@ export class StreamChain {
 
   /** Passes a chunk through the processors; `writerId` is the processor that wrote it, which does not see it. */
   pass(chunk: Chunk, writerId?: string): MaybePromise<ChainOutput> {
-    return this.#links.length === 0 ? chunk : this.#passFrom(0, chunk, writerId)
+    if (this.#links.length === 0) return chunk
+    if ('payload' in chunk) Object.freeze(chunk.payload)
+    return this.#passFrom(0, Object.freeze(chunk), writerId)
   }
 
   /** Asks each processor for what it held back and passes that through the processors after it. */
@@ -42,40 +44,31 @@ export class StreamChain {
       const link = this.#links[index]!
       if (!link.takes(current, writerId)) continue
       const result = link.call(current)
-      if (isPromiseLike(result)) return this.#passLater(result as PromiseLike<ProcessOutputStreamReturn>, index + 1)
+      if (isPromiseLike(result))
+        return this.#passLater(result as PromiseLike<ProcessOutputStreamReturn>, { next: index + 1, writerId })
       if (result === undefined || result === null) return undefined
-      if (Array.isArray(result)) return this.#passEach(index + 1, result as readonly Chunk[])
+      if (Array.isArray(result)) return this.#passEach({ next: index + 1, writerId }, result as readonly Chunk[])
       current = result as Chunk
     }
     return current
   }
 
-  async #passLater(pending: PromiseLike<ProcessOutputStreamReturn>, next: number): Promise<ChainOutput> {
+  async #passLater(pending: PromiseLike<ProcessOutputStreamReturn>, way: Way): Promise<ChainOutput> {
     const result = await pending
     if (result === undefined || result === null) return undefined
     return Array.isArray(result)
-      ? this.#passEach(next, result as readonly Chunk[])
-      : this.#passFrom(next, result as Chunk)
+      ? this.#passEach(way, result as readonly Chunk[])
+      : this.#passFrom(way.next, result as Chunk, way.writerId)
   }
 
-  #passEach(next: number, chunks: readonly Chunk[]): MaybePromise<readonly Chunk[]> {
+  #passEach(way: Way, chunks: readonly Chunk[]): MaybePromise<readonly Chunk[]> {
     const out: Chunk[] = []
-    for (let index = 0; index < chunks.length; index++) {
-      const passed = this.#passFrom(next, chunks[index]!)
-      if (isPromiseLike(passed))
-        return this.#passRest(next, { out, pending: passed as PromiseLike<ChainOutput>, rest: chunks.slice(index + 1) })
+    const all = eachInOrder(chunks, chunk => {
+      const passed = this.#passFrom(way.next, chunk, way.writerId)
+      if (isPromiseLike(passed)) return passed.then(settled => append(out, settled))
       append(out, passed as ChainOutput)
-    }
-    return out
-  }
-
-  async #passRest(
-    next: number,
-    state: { readonly out: Chunk[]; readonly pending: PromiseLike<ChainOutput>; readonly rest: readonly Chunk[] },
-  ): Promise<readonly Chunk[]> {
-    append(state.out, await state.pending)
-    for (const chunk of state.rest) append(state.out, await this.#passFrom(next, chunk))
-    return state.out
+    })
+    return isPromiseLike(all) ? all.then(() => out) : out
   }
 
   async #flushAll(reason: FlushArgs['reason'], blockId: string | undefined): Promise<readonly Chunk[]> {
@@ -89,6 +82,12 @@ export class StreamChain {
     }
     return out
   }
+}
+
+/** Where a chunk goes on, and who wrote it, when it is application data. */
+interface Way {
+  readonly next: number
+  readonly writerId: string | undefined
 }
 
 /** One processor's place in the chain. */

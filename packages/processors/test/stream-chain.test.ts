@@ -219,6 +219,20 @@ describe('data chunks', () => {
       message: expect.stringContaining("'data-…'"),
     })
   })
+
+  it.each<[string, Stream]>([
+    ['by a promise', async ({ part }) => (await Promise.resolve(), part)],
+    ['in a list', ({ part }) => [part]],
+    ['in a list, by a promise', async ({ part }) => (await Promise.resolve(), [part])],
+  ])('do not come back to their own writer either when the processor before passes them on %s', async (_, before) => {
+    const own: unknown[] = []
+    const { chain } = chainOf(
+      streaming('before', before, { processDataParts: true }),
+      collect('writer', own, { processDataParts: true }),
+    )
+    expect(await chain.pass(note(1), 'writer')).toBeDefined()
+    expect(own).toEqual([])
+  })
 })
 
 describe('flush', () => {
