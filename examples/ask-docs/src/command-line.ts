@@ -14,8 +14,9 @@ export type CommandLine = {
 /** This repository, whose documents are asked about when no folder is given. */
 export const ownRepository = join(import.meta.dirname, '..', '..', '..')
 
-/** Leaves out what does not explain the library: the examples, the benchmarks and the change logs. */
-export const notOwnDocuments = (path: string): boolean => /^(examples|bench)$|(^|\/)CHANGELOG\.md$/.test(path)
+/** Leaves out what does not explain the library: the examples, the benchmarks, the change logs and the table of tests. */
+export const notOwnDocuments = (path: string): boolean =>
+  /^(examples|bench|docs\/conformance\.md)$|(^|\/)CHANGELOG\.md$/.test(path)
 
 export const defaultQuestion = 'how do I write my own processor and test it'
 
