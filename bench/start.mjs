@@ -13,6 +13,8 @@ const must = (command, args, cwd) => {
 
 const installed = join(here, 'node_modules/.package-lock.json')
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, 'package.json')).mtimeMs)
-  must('npm', ['install', '--no-package-lock', '--loglevel=error'], here)
+  must('npm', ['install', '--no-package-lock', '--ignore-scripts', '--loglevel=error'], here)
 must(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=errors-only'], root)
-must(process.execPath, [join(here, 'bench.mjs'), ...process.argv.slice(2)], here)
+const [what, ...rest] = process.argv.slice(2)
+if (what === 'lists') must(process.execPath, [join(here, 'lists.mjs'), ...rest], here)
+else must(process.execPath, [join(here, 'bench.mjs'), ...process.argv.slice(2)], here)
