@@ -214,6 +214,5 @@ function follows(
 
 /** System messages have no id: the same words with the same options are the same message. */
 function isSame(one: SystemMessage, other: SystemMessage): boolean {
-  if (one === other) return true
   return one.content === other.content && JSON.stringify(one.providerOptions) === JSON.stringify(other.providerOptions)
 }
