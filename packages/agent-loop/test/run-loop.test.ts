@@ -1,4 +1,4 @@
-import { scriptedModel } from '@lockstep/agent-loop/testing'
+import { finishPart, scriptedModel } from '@lockstep/agent-loop/testing'
 import type { Processor } from '@lockstep/processors'
 import { hasToolCall, isStepCount, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -605,5 +605,46 @@ describe('what a hook is given', () => {
       abortSignal: controller.signal,
     })
     expect(result).toMatchObject({ stopReason: 'aborted', abortReason: { message: 'enough' } })
+  })
+})
+
+describe('what a step is called with', () => {
+  it('has the provider options and settings that a processor returned', async () => {
+    const model = scriptedModel(['ok'])
+    const tuner: Processor = {
+      id: 'tuner',
+      processInputStep: () => ({
+        providerOptions: { house: { effort: 'low' } },
+        modelSettings: { temperature: 0.2, headers: { 'x-step': '0' } },
+      }),
+    }
+    await drain({ model, inputProcessors: [tuner] })
+    expect(model.doStreamCalls[0]).toMatchObject({
+      providerOptions: { house: { effort: 'low' } },
+      temperature: 0.2,
+      headers: { 'x-step': '0' },
+    })
+  })
+
+  it('is told in the steps of the result: reasoning, sources and files', async () => {
+    const source = { type: 'source', sourceType: 'url', id: 's1', url: 'https://example.com' } as const
+    const parts = [
+      { type: 'reasoning-delta', id: 'r', delta: 'Let me look.' },
+      source,
+      { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: 'aGk=' } },
+      { type: 'text-delta', id: 't', delta: 'Here.' },
+      finishPart('stop'),
+    ] as const
+    const seen: unknown[] = []
+    const looker: Processor = { id: 'looker', processOutputResult: ({ result }) => void seen.push(result.steps[0]) }
+    await drain({ model: scriptedModel([{ parts }]), outputProcessors: [looker] })
+    expect(seen).toMatchObject([
+      {
+        reasoningText: 'Let me look.',
+        sources: [source],
+        files: [{ mediaType: 'text/plain', url: 'data:text/plain;base64,aGk=' }],
+        text: 'Here.',
+      },
+    ])
   })
 })

@@ -52,6 +52,9 @@ const input: InputProcessor = { id: 'in', processInput: () => {} }
 const output: OutputProcessor = { id: 'out', processOutputStep: () => [] }
 // @ts-expect-error an input processor has an input hook
 const wrong: InputProcessor = { id: 'wrong', processOutputStep: () => [] }
+// @ts-expect-error an output processor has an output hook
+const wrongOutput: OutputProcessor = { id: 'wrong', processInput: () => {} }
+void wrongOutput
 const config: AgentConfig = {
   name: 'x',
   model,
