@@ -1,13 +1,7 @@
 // The one error class of this package and the codes it can carry.
 
 /** What went wrong, for programs; the message says it for people, with the cure. */
-export type LoopErrorCode =
-  | 'unsupported-model'
-  | 'missing-package'
-  | 'incomplete-stream'
-  | 'invalid-chunk'
-  | 'invalid-option'
-  | 'already-read'
+export type LoopErrorCode = 'unsupported-model' | 'missing-package' | 'incomplete-stream' | 'invalid-option'
 
 const marker = Symbol.for('lockstep.error.agent-loop')
 

@@ -230,6 +230,7 @@ function resultOf(run: Run, ending: Ending): LoopResult {
       runId: run.runId,
       events: run.runner.ledger.events,
       totals: run.runner.ledger.totals,
+      usageByProcessor: run.usage.byProcessor,
       stopReason: ending.stopReason,
     }),
   })

@@ -74,6 +74,7 @@ export class Run {
   readonly toolWriter = createWriter(chunk => this.writeData(chunk))
   readonly #abort = new AbortController()
   readonly #emit: Emit<Chunk>
+  #onChunk: RunLoopOptions['onChunk']
   readonly downloads: FileDownloads
   readonly timeouts: Timeouts
   readonly #unlink: () => void
@@ -86,6 +87,7 @@ export class Run {
     checkOptions(options)
     this.options = options
     this.#emit = emit
+    this.#onChunk = options.onChunk
     this.generateId = options.generateId ?? defaultId
     this.runId = options.runId ?? this.generateId()
     this.list = options.messageList
@@ -200,10 +202,25 @@ export class Run {
   }
 
   #send(chunk: Chunk): void | Promise<void> {
-    const { onChunk } = this.options
+    const onChunk = this.#onChunk
     if (!onChunk) return this.#emit(chunk)
-    const told = onChunk(chunk)
-    return isPromiseLike(told) ? Promise.resolve(told).then(() => this.#emit(chunk)) : this.#emit(chunk)
+    try {
+      const told = onChunk(chunk)
+      if (isPromiseLike(told))
+        return Promise.resolve(told).then(
+          () => this.#emit(chunk),
+          error => this.#failedToTell(error),
+        )
+    } catch (error) {
+      this.#failedToTell(error)
+    }
+    return this.#emit(chunk)
+  }
+
+  /** A callback that throws is the run's error, once: it is not called for the chunks that say so. */
+  #failedToTell(error: unknown): never {
+    this.#onChunk = undefined
+    throw error
   }
 
   #host(): RunHost {

@@ -1,6 +1,6 @@
 // The trace of a run: what happened, step by step, as a value that prints as a tree.
 import type { LedgerEvent, LedgerTotal, StopReason } from '@lockstep/processors'
-import type { FinishReason } from 'ai'
+import type { FinishReason, LanguageModelUsage } from 'ai'
 
 /** What became of one try at a step. */
 export interface AttemptTrace {
@@ -35,6 +35,8 @@ export interface RunTrace {
   readonly events: readonly LedgerEvent[]
   readonly totals: readonly LedgerTotal[]
   readonly stopReason: StopReason
+  /** What the detached calls of each processor used, by its id. */
+  readonly usageByProcessor: ReadonlyMap<string, LanguageModelUsage>
   /** The tree as text; without times and ids, so that two runs alike print alike. */
   toString(): string
 }

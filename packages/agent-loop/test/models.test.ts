@@ -118,6 +118,7 @@ describe('a detached call', () => {
     const model = scriptedModel(['Good day.', { text: 'yes', usage: { input: 100, output: 1 } }])
     const { result, chunks } = await drain({ model, outputProcessors: [judge] })
     expect(result).toMatchObject({ text: 'Good day.', usage: { totalTokens: 15 }, totalUsage: { totalTokens: 116 } })
+    expect(result.trace.usageByProcessor.get('judge')?.totalTokens).toBe(101)
     expect(JSON.stringify(chunks)).not.toContain('"yes"')
     expect(result.messageList.get.all.db()).toHaveLength(2)
     expect(model.doStreamCalls[1]).toMatchObject({

@@ -648,3 +648,34 @@ describe('what a step is called with', () => {
     ])
   })
 })
+
+describe('a callback that throws', () => {
+  it.each(['onChunk', 'onStepFinish', 'onFinish'] as const)('fails the run once, with its error: %s', async name => {
+    const broken = new Error(`${name} is broken`)
+    const { result, types } = await drain({
+      model: scriptedModel(['ok']),
+      [name]: () => {
+        throw broken
+      },
+    })
+    expect(result).toMatchObject({ stopReason: 'error', error: broken })
+    expect(types.slice(-2)).toEqual(['error', 'finish'])
+  })
+
+  it('does so by a promise too', async () => {
+    const broken = new Error('later')
+    const { result } = await drain({ model: scriptedModel(['ok']), onChunk: () => Promise.reject(broken) })
+    expect(result).toMatchObject({ stopReason: 'error', error: broken })
+  })
+
+  it('is told every chunk, also while it is still busy with the one before', async () => {
+    const told: string[] = []
+    const slow = async (chunk: { readonly type: string }) => {
+      await new Promise(resolve => setImmediate(resolve))
+      told.push(chunk.type)
+    }
+    const toolCalls = [1, 2, 3].map(n => ({ toolName: 'add', input: { a: n, b: n } }))
+    const { types } = await drain({ model: scriptedModel([{ toolCalls }, 'ok']), tools: { add }, onChunk: slow })
+    expect(told).toEqual(types)
+  })
+})
