@@ -1,6 +1,6 @@
 // The loop: input, steps until one says stop, the result. One path for every way in which a run can end.
 import type { Snapshot } from '@lockstep/message-list'
-import { TripWire, type Chunk, type StepResult, type StopReason } from '@lockstep/processors'
+import { TripWire, type Chunk, type StepResult, type StopReason, type TripwirePayload } from '@lockstep/processors'
 import type { FinishReason, ToolSet } from 'ai'
 import { contentOf, partsOf } from './accepted-step.ts'
 import { Attempt } from './attempt.ts'
@@ -153,8 +153,10 @@ async function flushed(run: Run, ending: Ending): Promise<Ending> {
 /** Lets the processors clean up. An error in that fails a run that had not failed before. */
 async function runEnded(run: Run, ending: Ending): Promise<Ending> {
   try {
-    const { stopReason, error } = ending
-    await run.runner.runProcessRunEnd({ position: run.position, end: { stopReason, result: run.output(), error } })
+    const { stopReason, error, tripwire } = ending
+    const refusal = tripwire === undefined ? {} : { tripwire: tripwirePayload(tripwire) }
+    const end = { stopReason, result: run.output(), error, ...refusal }
+    await run.runner.runProcessRunEnd({ position: run.position, end })
     return ending
   } catch (error) {
     return ending.stopReason === 'error' ? ending : { stopReason: 'error', error }
@@ -179,16 +181,15 @@ async function tellCaller(run: Run, ending: Ending): Promise<{ readonly ending: 
 async function showEnd(run: Run, ending: Ending, finish: Chunk | undefined): Promise<void> {
   run.dropHeld()
   const { stopReason, tripwire, error } = ending
-  if (tripwire) {
-    const { reason, retry, metadata, processorId } = tripwire
-    await run.show(
-      run.chunk('tripwire', { reason, retry, processorId, ...(metadata === undefined ? {} : { metadata }) }),
-    )
-  }
+  if (tripwire) await run.show(run.chunk('tripwire', tripwirePayload(tripwire)))
   if (stopReason === 'error') await run.show(run.chunk('error', { error }))
   if (stopReason === 'aborted') await run.show(run.chunk('abort', { reason: error }))
   const untouched = finish?.type === 'finish' && finish.payload.stopReason === stopReason
   await run.show(untouched ? finish : finishChunk(run, ending))
+}
+
+function tripwirePayload({ reason, retry, metadata, processorId }: TripWire): TripwirePayload {
+  return { reason, retry, processorId, ...(metadata === undefined ? {} : { metadata }) }
 }
 
 function finishChunk(run: Run, ending: Ending): Chunk {

@@ -1,7 +1,7 @@
 // What an agent is made of, and what a call may say about it.
 import type { MessageInput, SystemInput } from '@lockstep/message-list'
 import type { RunLoopOptions } from '@lockstep/agent-loop'
-import type { ModelChoice, Processor, RequestContext } from '@lockstep/processors'
+import type { AgentMemory, ModelChoice, Processor, RequestContext } from '@lockstep/processors'
 import type { BuiltinChoice } from '@lockstep/processors-builtin'
 import type { ToolSet } from 'ai'
 
@@ -23,6 +23,7 @@ export interface CallOptions<TOOLS extends ToolSet = ToolSet> extends Omit<
   readonly inputProcessors?: readonly ProcessorChoice[]
   readonly outputProcessors?: readonly ProcessorChoice[]
   readonly errorProcessors?: readonly ProcessorChoice[]
+  /** The thread and its owner; read from the request context by the same names when absent. */
   readonly threadId?: string
   readonly resourceId?: string
 }
@@ -39,6 +40,8 @@ export interface AgentConfig<TOOLS extends ToolSet = ToolSet> {
   readonly inputProcessors?: PerRequest<readonly ProcessorChoice[]>
   readonly outputProcessors?: PerRequest<readonly ProcessorChoice[]>
   readonly errorProcessors?: PerRequest<readonly ProcessorChoice[]>
+  /** Loads and stores threads: its processors run around those of every call, per-call arrays included. */
+  readonly memory?: PerRequest<AgentMemory>
   readonly maxProcessorRetries?: number
   /** For `generate` and `stream`, where the call says nothing. */
   readonly defaultOptions?: CallOptions<TOOLS>

@@ -47,18 +47,22 @@ export async function runOptionsFor<TOOLS extends ToolSet>(
   call: AgentCall<TOOLS>,
 ): Promise<RunLoopOptions<TOOLS>> {
   const given = { ...config.defaultGenerateOptions, ...config.defaultOptions, ...definedOf(call.options) }
-  const { instructions, context, threadId, resourceId, inputProcessors, outputProcessors, errorProcessors, ...run } =
-    given
+  const { instructions, context, inputProcessors, outputProcessors, errorProcessors, ...own } = given
+  const { threadId: ownThreadId, resourceId: ownResourceId, ...run } = own
   const requestContext = given.requestContext ?? new RequestContext()
+  const threadId = ownThreadId ?? textIn(requestContext, 'threadId')
+  const resourceId = ownResourceId ?? textIn(requestContext, 'resourceId')
   const resolve = <T>(value: PerRequest<T>) => resolved(value, requestContext)
-  const [model, tools, input, output, error, system] = await Promise.all([
+  const [model, tools, input, output, error, system, memory] = await Promise.all([
     given.model ?? resolve(config.model),
     config.tools === undefined ? undefined : resolve(config.tools),
     processorsOf(inputProcessors ?? (await resolve(config.inputProcessors))),
     processorsOf(outputProcessors ?? (await resolve(config.outputProcessors))),
     processorsOf(errorProcessors ?? (await resolve(config.errorProcessors))),
     instructions ?? resolve(config.instructions),
+    resolve(config.memory),
   ])
+  const processors = { inputProcessors: input, outputProcessors: output, errorProcessors: error }
   const messageList = new MessageList(definedOf({ threadId, resourceId, generateId: given.generateId }))
   if (system !== undefined) messageList.addSystem(system)
   if (context) messageList.add(context, 'context')
@@ -71,10 +75,13 @@ export async function runOptionsFor<TOOLS extends ToolSet>(
     messageList,
     requestContext,
     maxProcessorRetries,
-    inputProcessors: input,
-    outputProcessors: output,
-    errorProcessors: error,
+    ...(memory?.around(processors) ?? processors),
   }) as RunLoopOptions<TOOLS>
+}
+
+function textIn(context: RequestContext, key: string): string | undefined {
+  const value: unknown = context.get(key)
+  return typeof value === 'string' ? value : undefined
 }
 
 async function resolved<T>(value: PerRequest<T>, requestContext: RequestContext): Promise<T> {

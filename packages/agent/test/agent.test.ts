@@ -76,6 +76,40 @@ describe('an agent', () => {
     expect(calls).toEqual(['own', 'per-call'])
   })
 
+  it('puts the processors of its memory around those of every call', async () => {
+    const calls: string[] = []
+    const named = (id: string): Processor => ({
+      id,
+      processInput: () => void calls.push(`${id} in`),
+      processRunEnd: ({ stopReason }) => void calls.push(`${id} ${stopReason}`),
+    })
+    const { agent, model } = agentOf(['one'], {
+      inputProcessors: [named('own')],
+      memory: {
+        around: ({ inputProcessors = [], outputProcessors = [] }) => ({
+          inputProcessors: [named('load'), ...inputProcessors],
+          outputProcessors: [...outputProcessors, named('save')],
+        }),
+      },
+    })
+    await agent.generate('Hi', { inputProcessors: [named('per-call')] })
+    expect(calls).toEqual(['load in', 'per-call in', 'load completed', 'per-call completed', 'save completed'])
+    expect(model.doStreamCalls).toHaveLength(1)
+  })
+
+  it('reads the thread from the call, or from the request context', async () => {
+    const { agent } = agentOf(['one', 'two'])
+    const { RequestContext } = await import('@lockstep/agent')
+    const requestContext = new RequestContext<Record<string, unknown>>({
+      threadId: 'from-context',
+      resourceId: 'owner',
+    })
+    const fromContext = await agent.generate('Hi', { requestContext })
+    expect(fromContext.messages[0]).toMatchObject({ threadId: 'from-context', resourceId: 'owner' })
+    const fromCall = await agent.generate('Hi', { requestContext, threadId: 'from-call' })
+    expect(fromCall.messageList.threadId).toBe('from-call')
+  })
+
   it('takes builtins by name', async () => {
     const { agent } = agentOf([{ text: ['key sk-ant-', 'abcdefghij0123456789', ' end'] }], {
       outputProcessors: ['secret-redactor'],

@@ -9,6 +9,14 @@ export interface ProcessorArrays {
   readonly errorProcessors?: readonly Processor[]
 }
 
+/**
+ * A memory, as an agent takes it: it puts its own processors around those of a call, the first to load and the last to
+ * save. What it adds are processors like any others.
+ */
+export interface AgentMemory {
+  around(processors: ProcessorArrays): ProcessorArrays
+}
+
 /** For each hook, the processors that have it, in the order in which they are called. */
 export type ProcessorPlan = { readonly [hook in HookName]: readonly Processor[] } & {
   /** The ids of all processors, in order, each once. */

@@ -1,15 +1,21 @@
 // processRunEnd: once, on every way in which a run can end. Observes and cleans up.
 import type { ProcessorContext, StepPosition } from './context.ts'
+import type { TripwirePayload } from './chunk.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { Processor } from './processor.ts'
 import type { OutputResult, StopReason } from './step-result.ts'
 
-/** How the run ended. `result` has what there was; `error` is there when `stopReason` is `'error'`. */
+/** How the run ended. `result` has what there was. */
 export interface RunEnd {
   readonly stopReason: StopReason
   readonly result: OutputResult
+  /** When `stopReason` is `'error'`. */
   readonly error?: unknown
+  /** When `stopReason` is `'tripwire'`: who refused and why; never what was refused. */
+  readonly tripwire?: TripwirePayload
+  /** When `stopReason` is `'suspended'`: the run as JSON, to be resumed in this process or another. */
+  readonly loopState?: object
 }
 
 /** What `processRunEnd` is given. `abort` in it is an error; `abortSignal` may have fired already. */
