@@ -1,6 +1,7 @@
 // The elements of a run's stream. Every chunk that a run can emit is in the one union below.
 import type { FinishReason, LanguageModelUsage, ProviderMetadata } from 'ai'
 import type { LanguageModelV4Source, SharedV4Warning } from '@ai-sdk/provider'
+import type { AgentMessage } from '@lockstep/message-list'
 import type { StopReason } from './step-result.ts'
 
 /** The envelope around a payload: which run it belongs to and what it is. */
@@ -76,6 +77,16 @@ export type ToolChunk =
     >
   | ChunkOf<'tool-error', ToolOutcome & { readonly error: unknown }>
   | ChunkOf<'tool-output-denied', ToolOutcome & { readonly reason?: string }>
+  /** A person has to decide about the call; the run will be suspended. `reason` says why, for that person. */
+  | ChunkOf<
+      'tool-approval-request',
+      ToolOutcome & { readonly approvalId: string; readonly reason?: string; readonly signature?: string }
+    >
+  /** What was decided; `input` is the call's as it will run, edited or not. */
+  | ChunkOf<
+      'tool-approval-response',
+      ToolOutcome & { readonly approvalId: string; readonly approved: boolean; readonly reason?: string }
+    >
 
 /** Why an attempt or a run was refused, and by whom. */
 export interface TripwirePayload<TMetadata = unknown> {
@@ -104,6 +115,10 @@ export type FrameChunk =
         readonly warnings: readonly SharedV4Warning[]
       }
     >
+  /** A message that the caller put into the run while it went: it enters the conversation before the next step. */
+  | ChunkOf<'steering-message', { readonly message: AgentMessage; readonly stepNumber: number }>
+  /** The structured output, checked: once, when the response was accepted. */
+  | ChunkOf<'object', { readonly object: unknown }>
   | ChunkOf<'tripwire', TripwirePayload>
   | ChunkOf<'error', { readonly error: unknown }>
   | ChunkOf<'abort', { readonly reason: unknown }>
