@@ -1,7 +1,7 @@
 // A step that was accepted: where its response stands in the conversation, and what is read from there.
 import { isToolPart, toolNameOf, type MessageList, type MessagePart, type ToolPart } from '@lockstep/message-list'
-import type { StepResult } from '@lockstep/processors'
-import type { TypedToolCall, TypedToolError, TypedToolResult, ToolSet } from 'ai'
+import type { ObjectRequest, ReasoningOutput, StepResult } from '@lockstep/processors'
+import type { ProviderMetadata, TypedToolCall, TypedToolError, TypedToolResult, ToolSet } from 'ai'
 
 /** The place of a step's parts: after its own `step-start` part, which stays the same object whatever happens around it. */
 export interface StepPlace {
@@ -14,13 +14,15 @@ export interface StepPlace {
 /** An accepted step and its place. */
 export interface AcceptedStep {
   readonly place: StepPlace
+  /** The object that the step asked for. */
+  readonly asked: ObjectRequest | undefined
   readonly result: StepResult
 }
 
 /** What of a `StepResult` is read from the conversation. */
 export type StepContent = Pick<
   StepResult,
-  'text' | 'reasoningText' | 'toolCalls' | 'toolResults' | 'toolErrors' | 'files'
+  'text' | 'reasoning' | 'reasoningText' | 'toolCalls' | 'toolResults' | 'toolErrors' | 'files'
 >
 
 /** The place of a step that has just been entered: the last `step-start` of its message. */
@@ -53,12 +55,11 @@ export function toolPartsOf(parts: readonly MessagePart[]): readonly ToolPart[] 
 /** Reads what a step said, called and got. */
 export function contentOf(parts: readonly MessagePart[]): StepContent {
   const tools = toolPartsOf(parts)
-  const textsOf = (type: 'text' | 'reasoning') =>
-    parts.flatMap(part => (part.type === type ? [(part as { text: string }).text] : []))
-  const reasoning = textsOf('reasoning')
+  const reasoning = parts.flatMap(part => (part.type === 'reasoning' ? [reasoningOf(part)] : []))
   return frozenArrays({
-    text: textsOf('text').join(''),
-    reasoningText: reasoning.length === 0 ? undefined : reasoning.join(''),
+    text: parts.map(part => (part.type === 'text' ? part.text : '')).join(''),
+    reasoning,
+    reasoningText: reasoning.length === 0 ? undefined : reasoning.map(part => part.text).join(''),
     toolCalls: tools.map(part => ({ type: 'tool-call', ...callOf(part) }) as unknown as TypedToolCall<ToolSet>),
     toolResults: tools
       .filter(part => part.state === 'output-available')
@@ -72,6 +73,11 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
       ),
     files: parts.flatMap(part => (part.type === 'file' ? [{ mediaType: part.mediaType, url: part.url }] : [])),
   })
+}
+
+function reasoningOf({ text, providerMetadata }: Extract<MessagePart, { type: 'reasoning' }>): ReasoningOutput {
+  const metadata = providerMetadata === undefined ? {} : { providerMetadata: providerMetadata as ProviderMetadata }
+  return { type: 'reasoning', text, ...metadata }
 }
 
 /** What hooks are given cannot be written to. */

@@ -7,6 +7,7 @@ import {
   type Chunk,
   type DataChunk,
   type MaybePromise,
+  type ObjectRequest,
   type PreparedStep,
   type StepOutput,
   type StepSettings,
@@ -19,6 +20,7 @@ import type { CallSummary } from './part-reader.ts'
 import { ResponseParts } from './response-parts.ts'
 import type { Run } from './run.ts'
 import { stepResultOf, type ResponseInfo } from './step-result-of.ts'
+import { InvalidObject } from './structured-answer.ts'
 import { guardToolCalls, type GuardedToolCall } from './tool-guard.ts'
 
 /** What one try needs from its step. */
@@ -47,6 +49,9 @@ export class Attempt {
   summary: CallSummary | undefined
   place: StepPlace | undefined
   toolCalls: readonly GuardedToolCall[] = []
+  /** The object that its answer had to be, and what it was read as. */
+  asked: ObjectRequest | undefined
+  object: unknown
   /** How many chunks of it readers have seen. */
   shownCount = 0
   readonly #run: Run
@@ -160,7 +165,7 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
 /**
  * Makes one try. Gives it back when every guard has passed.
  *
- * *Throws*: a `TripWire`, a `ProcessorError`, a `ProviderFailure`, or the reason of an abort.
+ * *Throws*: a `TripWire`, a `ProcessorError`, a `ProviderFailure`, an `InvalidObject`, or the reason of an abort.
  */
 export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
   attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
@@ -176,6 +181,17 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   }
   await run.runner.runProcessOutputStep(() => outputOf(run, attempt))
   attempt.toolCalls = await guardToolCalls(run, attempt)
+  if (attempt.toolCalls.length === 0 && settings.structuredOutput)
+    await readAnswerAs(run, attempt, settings.structuredOutput)
+}
+
+/** Reads the answer as the object that was asked for. Throws: `InvalidObject`, when the model may try again. */
+async function readAnswerAs(run: Run, attempt: Attempt, asked: ObjectRequest): Promise<void> {
+  attempt.asked = asked
+  const current = stepResultOf(run, attempt, contentOf(partsOf(run.list, attempt.place!)))
+  const outcome = await run.objects.read(asked, current.text, current)
+  if ('object' in outcome) attempt.object = outcome.object
+  else if (run.grantObjectRepair()) throw new InvalidObject(outcome.error)
 }
 
 /** Starts the attempt from the original system messages and lets the processors shape it. */

@@ -1,25 +1,38 @@
 // A model call of a processor's own: outside the conversation, outside the stream, inside the accounts.
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { MessageList } from '@lockstep/message-list'
-import type { ModelCallRequest, ModelCallResult } from '@lockstep/processors'
+import type { ModelCallRequest, ModelCallResult, StructuredOutput } from '@lockstep/processors'
+import type { LanguageModelUsage } from 'ai'
 import { asLanguageModelUsage, createNullLanguageModelUsage } from './ai-internal.ts'
 import { LoopError } from './errors.ts'
+import { readObject, responseFormatOf } from './structured-answer.ts'
+import { noResponse } from './step-result-of.ts'
 import { PartStream, startModelCall } from './model-call.ts'
+
+/** What a run has to do with a call that is not its own. */
+export interface DetachedCallAccount {
+  readonly abortSignal: AbortSignal
+  /** Told what the provider reported, also when its answer is of no use. */
+  readonly book: (usage: LanguageModelUsage) => void
+}
 
 /** Calls a model and collects its text. */
 export async function callDetached(
   model: LanguageModelV4,
   request: ModelCallRequest,
-  abortSignal: AbortSignal,
+  { abortSignal, book }: DetachedCallAccount,
 ): Promise<ModelCallResult> {
-  const { model: _, instructions, prompt, ...settings } = request
-  const { stream } = await startModelCall(
-    model,
-    { ...settings, prompt: promptOf(prompt, instructions), abortSignal },
-    undefined,
-  )
+  const { model: _, instructions, prompt, structuredOutput, ...settings } = request
+  const format = structuredOutput === undefined ? {} : { responseFormat: await responseFormatOf(structuredOutput) }
+  const call = { ...settings, ...format, prompt: promptOf(prompt, instructions), abortSignal }
+  const { stream } = await startModelCall(model, call, undefined)
   const parts = new PartStream(stream, abortSignal)
-  let result: ModelCallResult = { text: '', finishReason: 'other', usage: createNullLanguageModelUsage() }
+  let result: ModelCallResult = {
+    text: '',
+    object: undefined,
+    finishReason: 'other',
+    usage: createNullLanguageModelUsage(),
+  }
   let finished = false
   try {
     for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
@@ -28,6 +41,7 @@ export async function callDetached(
       if (part.type !== 'finish') continue
       finished = true
       result = { ...result, finishReason: part.finishReason.unified, usage: asLanguageModelUsage(part.usage) }
+      book(result.usage)
     }
   } finally {
     parts.close()
@@ -37,7 +51,17 @@ export async function callDetached(
       'incomplete-stream',
       `The stream of '${model.provider}/${model.modelId}' ended without saying that it was finished. Call again.`,
     )
-  return result
+  return structuredOutput === undefined ? result : { ...result, object: await objectOf(result, structuredOutput) }
+}
+
+/** The object of an answer. Throws: the AI SDK's `NoObjectGeneratedError`, unless the request says what to do instead. */
+async function objectOf(result: ModelCallResult, request: StructuredOutput): Promise<unknown> {
+  const { text, finishReason, usage } = result
+  const outcome = await readObject(request, text, { finishReason, usage, response: noResponse })
+  if ('object' in outcome) return outcome.object
+  if (request.errorStrategy === 'fallback') return request.fallbackValue
+  if (request.errorStrategy === 'warn') return undefined
+  throw outcome.error
 }
 
 function promptOf(prompt: ModelCallRequest['prompt'], instructions: string | undefined): LanguageModelV4Prompt {

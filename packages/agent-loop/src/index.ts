@@ -1,9 +1,9 @@
 // The algorithm: model call, stream, tools, attempts, stop conditions.
 export { runLoop } from './run-loop.ts'
 export type { RunCallbacks, RunLoopOptions } from './options.ts'
-export type { LoopResult, RejectedOutput, RunTripwire } from './loop-result.ts'
+export type { LoopResult, RejectedOutput, RunRecord, RunTripwire } from './loop-result.ts'
 export { printTrace } from './trace.ts'
-export type { AttemptTrace, RunTrace, StepTrace, ToolTrace } from './trace.ts'
+export type { AttemptTrace, ProcessorTrace, RunTrace, StepTrace, ToolTrace } from './trace.ts'
 export { resolveModel } from './resolve-model.ts'
 export { defaultMaxSteps } from './stop.ts'
 export type { Download, DownloadedFile } from './file-downloads.ts'

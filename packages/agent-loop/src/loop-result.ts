@@ -1,7 +1,15 @@
 // What a run leaves behind: a value, whatever way it ended.
 import type { AgentMessage, MessageList } from '@lockstep/message-list'
-import type { StepResult, StopReason, ToolCallInfo } from '@lockstep/processors'
-import type { FinishReason, LanguageModelUsage, ModelMessage, ToolSet, TypedToolCall, TypedToolResult } from 'ai'
+import type { ReasoningOutput, StepRecord, StepResult, StopReason, ToolCallInfo } from '@lockstep/processors'
+import type {
+  FinishReason,
+  LanguageModelUsage,
+  ModelMessage,
+  ToolSet,
+  TypedToolCall,
+  TypedToolError,
+  TypedToolResult,
+} from 'ai'
 import type { RunTrace } from './trace.ts'
 
 /** What was refused: kept here and nowhere else. */
@@ -23,15 +31,30 @@ export interface RunTripwire {
 }
 
 /** The result of a run. */
-export interface LoopResult<TOOLS extends ToolSet = ToolSet> {
+export type LoopResult<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> = RunRecord<
+  TypedToolCall<TOOLS>,
+  TypedToolResult<TOOLS>,
+  TypedToolError<TOOLS>,
+  OBJECT
+>
+
+/** A `LoopResult` by what its calls are, so that the result of known tools is a result of any tools. */
+export interface RunRecord<CALL, RESULT, ERROR, OBJECT> {
   readonly runId: string
   /** The text of the last accepted step, as the processors left it. */
   readonly text: string
+  /** The reasoning of the last accepted step, in its parts. */
+  readonly reasoning: readonly ReasoningOutput[]
   readonly reasoningText: string | undefined
+  /**
+   * The structured output, of the schema that the run was given: always so when the run was `completed`, unless its
+   * `errorStrategy` is `warn`. Undefined when a tripwire, an abort or an error came before.
+   */
+  readonly object: OBJECT | undefined
   /** The accepted steps. */
-  readonly steps: readonly StepResult<TOOLS>[]
-  readonly toolCalls: readonly TypedToolCall<TOOLS>[]
-  readonly toolResults: readonly TypedToolResult<TOOLS>[]
+  readonly steps: readonly StepRecord<CALL, RESULT, ERROR>[]
+  readonly toolCalls: readonly CALL[]
+  readonly toolResults: readonly RESULT[]
   /** Of the accepted steps. */
   readonly usage: LanguageModelUsage
   /** Of every call that a provider reported: withdrawn attempts and the calls of processors too. */
@@ -40,7 +63,7 @@ export interface LoopResult<TOOLS extends ToolSet = ToolSet> {
   readonly stopReason: StopReason
   readonly tripwire: RunTripwire | undefined
   /** Of the last accepted step, with all that the run added to the conversation as the model reads it. */
-  readonly response: StepResult<TOOLS>['response'] & { readonly messages: readonly ModelMessage[] }
+  readonly response: StepResult['response'] & { readonly messages: readonly ModelMessage[] }
   /** What the model and its tools added to the conversation. */
   readonly messages: readonly AgentMessage[]
   readonly messageList: MessageList

@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { StepSettings } from '@lockstep/processors'
 import { RetryError, type ToolSet } from 'ai'
+import { responseFormatOf } from './structured-answer.ts'
 import { prepareCallSettings, prepareRetries, prepareToolChoice, prepareTools } from './ai-internal.ts'
 
 /** What the model is called with, besides the prompt. */
@@ -19,6 +20,9 @@ export async function callOptions(
   return {
     ...prepareCallSettings(sampling),
     ...(tools === undefined ? {} : { tools, toolChoice: prepareToolChoice({ toolChoice: settings.toolChoice }) }),
+    ...(settings.structuredOutput === undefined
+      ? {}
+      : { responseFormat: await responseFormatOf(settings.structuredOutput) }),
     ...(headers === undefined ? {} : { headers }),
     ...(settings.providerOptions === undefined ? {} : { providerOptions: settings.providerOptions }),
     abortSignal,

@@ -9,6 +9,7 @@ import type {
   ProviderOptions,
   RequestContext,
   StepResult,
+  StructuredOutput,
   TracingContext,
 } from '@lockstep/processors'
 import type { StopCondition, ToolCallRepairFunction, ToolChoice, ToolSet } from 'ai'
@@ -17,22 +18,23 @@ import type { LoopResult } from './loop-result.ts'
 import type { Timeouts } from './timeouts.ts'
 
 /** Told about a run as it goes. Exactly one of `onFinish`, `onError` and `onAbort` is called, once. */
-export interface RunCallbacks<TOOLS extends ToolSet = ToolSet> {
+export interface RunCallbacks<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   readonly onChunk?: (chunk: Chunk) => void | PromiseLike<void>
   readonly onStepFinish?: (step: StepResult<TOOLS>) => void | PromiseLike<void>
-  readonly onFinish?: (result: LoopResult<TOOLS>) => void | PromiseLike<void>
+  readonly onFinish?: (result: LoopResult<TOOLS, OBJECT>) => void | PromiseLike<void>
   readonly onError?: (event: {
     readonly error: unknown
-    readonly result: LoopResult<TOOLS>
+    readonly result: LoopResult<TOOLS, OBJECT>
   }) => void | PromiseLike<void>
   readonly onAbort?: (event: {
     readonly reason: unknown
-    readonly result: LoopResult<TOOLS>
+    readonly result: LoopResult<TOOLS, OBJECT>
   }) => void | PromiseLike<void>
 }
 
 /** Everything `runLoop` takes. */
-export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet> extends ProcessorArrays, RunCallbacks<TOOLS> {
+export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknown>
+  extends ProcessorArrays, RunCallbacks<TOOLS, OBJECT> {
   readonly model: ModelChoice
   /** The conversation: what was remembered, the system messages, the new input. The run writes to it. */
   readonly messageList: MessageList
@@ -41,6 +43,8 @@ export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet> extends Process
   readonly activeTools?: readonly (keyof TOOLS & string)[]
   readonly modelSettings?: ModelSettings
   readonly providerOptions?: ProviderOptions
+  /** The object that the run is to give. Its last step calls no tools, so that there is room for the answer. */
+  readonly structuredOutput?: StructuredOutput<OBJECT>
   /** Shapes each step, after all processors. */
   readonly prepareStep?: PrepareStep<TOOLS>
   /** How often processors may ask for another attempt, in the whole run. Unset: a retry is an abort; 10 with error processors. */

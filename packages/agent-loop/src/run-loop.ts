@@ -2,13 +2,15 @@
 import type { Snapshot } from '@lockstep/message-list'
 import { TripWire, type Chunk, type StepResult, type StopReason, type TripwirePayload } from '@lockstep/processors'
 import type { FinishReason, ToolSet } from 'ai'
-import { contentOf, partsOf } from './accepted-step.ts'
+import { contentOf, partsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt } from './attempt.ts'
 import { ChunkChannel, type Emit } from './chunk-channel.ts'
 import type { LoopResult, RunTripwire } from './loop-result.ts'
 import type { RunLoopOptions } from './options.ts'
-import { feedbackOf, Run } from './run.ts'
+import { readPromised, rereadObject, settlePromised } from './promised-object.ts'
+import { feedbackOn, Run } from './run.ts'
 import { runStep } from './step.ts'
+import { noResponse } from './step-result-of.ts'
 import { stopReasonAfter } from './stop.ts'
 import { sumUsage } from './usage.ts'
 
@@ -25,14 +27,14 @@ interface Ending {
  *
  * *Order*: nothing happens before the first read. Leaving the generator early aborts the run.
  */
-export function runLoop<TOOLS extends ToolSet = ToolSet>(
-  options: RunLoopOptions<TOOLS>,
-): AsyncGenerator<Chunk, LoopResult<TOOLS>, void> {
+export function runLoop<TOOLS extends ToolSet = ToolSet, OBJECT = undefined>(
+  options: RunLoopOptions<TOOLS, OBJECT>,
+): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
   let run: Run | undefined
   const produce = async (emit: Emit<Chunk>) => {
     run = new Run(options as unknown as RunLoopOptions, emit)
     try {
-      return (await execute(run)) as unknown as LoopResult<TOOLS>
+      return (await execute(run)) as unknown as LoopResult<TOOLS, OBJECT>
     } finally {
       run.close()
     }
@@ -95,13 +97,17 @@ interface Response {
 /** Passes the response through `processOutputResult`; false when its last step is to be made again. */
 async function resultAccepted(run: Run, response: Response): Promise<boolean> {
   try {
+    await readPromised(run)
     await run.runner.runProcessOutputResult(() => ({ position: run.position, own: { result: run.output() } }))
-    rereadSteps(run)
+    await rereadSteps(run)
+    await settlePromised(run)
     response.accepted.finish = await run.attempt!.takeFrame(finishChunk(run, { stopReason: response.stopReason }))
+    if (run.object !== undefined) await run.show(run.chunk('object', { object: run.object }))
     await run.release()
     return true
   } catch (error) {
     if (!TripWire.isInstance(error)) throw error
+    run.object = undefined
     if (!run.grantRetry(error)) {
       await withdrawAll(run, response.opened, error)
       throw error
@@ -110,7 +116,7 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
     run.replaceSteps(run.steps.slice(0, -1))
     if (!run.dropHeldSince(response.before.heldCount))
       await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason: error.reason }))
-    run.feedback = feedbackOf(error)
+    run.feedback = feedbackOn(error.reason)
     return false
   }
 }
@@ -129,14 +135,14 @@ async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Prom
 }
 
 /** The records say what the conversation says, after the last processor had its turn. */
-function rereadSteps(run: Run): void {
+async function rereadSteps(run: Run): Promise<void> {
   if (run.runner.plan.processOutputResult.length === 0) return
-  run.replaceSteps(
-    run.steps.map(({ place, result }) => ({
-      place,
-      result: Object.freeze({ ...result, ...contentOf(partsOf(run.list, place)) }),
-    })),
-  )
+  const reread = run.steps.map(async (step): Promise<AcceptedStep> => {
+    const content = contentOf(partsOf(run.list, step.place))
+    const object = await rereadObject(run, step, content.text)
+    return { ...step, result: Object.freeze({ ...step.result, ...content, object }) }
+  })
+  run.replaceSteps(await Promise.all(reread))
 }
 
 /** After an abort: what processors had held back is shown, if the attempt was still being streamed. */
@@ -212,7 +218,9 @@ function resultOf(run: Run, ending: Ending): LoopResult {
   return Object.freeze({
     runId: run.runId,
     text: last?.text ?? '',
+    reasoning: last?.reasoning ?? [],
     reasoningText: last?.reasoningText,
+    object: run.object,
     steps,
     toolCalls: steps.flatMap(step => step.toolCalls),
     toolResults: steps.flatMap(step => step.toolResults),
@@ -229,6 +237,7 @@ function resultOf(run: Run, ending: Ending): LoopResult {
     abortReason: ending.stopReason === 'aborted' ? ending.error : undefined,
     trace: run.recorder.finish({
       runId: run.runId,
+      processors: run.runner.plan.processors.map(({ id, name = id, description }) => ({ id, name, description })),
       events: run.runner.ledger.events,
       totals: run.runner.ledger.totals,
       usageByProcessor: run.usage.byProcessor,
@@ -250,13 +259,6 @@ function responseOf(run: Run, last: StepResult | undefined): LoopResult['respons
       return view.model()
     },
   })
-}
-
-const noResponse: StepResult['response'] = {
-  id: undefined,
-  modelId: undefined,
-  timestamp: undefined,
-  headers: undefined,
 }
 
 function tripwireOf(run: Run, tripwire: TripWire | undefined): RunTripwire | undefined {

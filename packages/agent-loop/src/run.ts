@@ -20,7 +20,7 @@ import {
   type StepSettings,
   type SystemMessage,
 } from '@lockstep/processors'
-import { generateId as defaultId, type ToolSet } from 'ai'
+import { generateId as defaultId, type LanguageModelUsage, type ToolSet } from 'ai'
 import type { Attempt } from './attempt.ts'
 import { checkOptions } from './check-options.ts'
 import type { Emit } from './chunk-channel.ts'
@@ -32,6 +32,7 @@ import type { RunLoopOptions } from './options.ts'
 import { resolveModel } from './resolve-model.ts'
 import { errorText } from './response-parts.ts'
 import { textOf, type AcceptedStep } from './accepted-step.ts'
+import { ObjectReader } from './structured-answer.ts'
 import { deadline, follow, type Timeouts } from './timeouts.ts'
 import { TraceRecorder } from './trace.ts'
 import { sumUsage, UsageAccount } from './usage.ts'
@@ -68,6 +69,10 @@ export class Run {
   prologueParts: readonly MessagePart[] = []
   /** Told to the model in the next attempt only. */
   feedback: string | undefined
+  /** The structured output, as far as it has been read. */
+  object: unknown
+  readonly objects = new ObjectReader()
+  #objectRepairCount = 0
   /** What a tripwire withdrew. */
   rejected: RejectedOutput = { text: '', toolCalls: [], steps: [] }
   /** Given to tools, so that they can show data too. */
@@ -185,6 +190,7 @@ export class Run {
       usage: sumUsage(steps.map(step => step.usage)),
       finishReason: steps.at(-1)?.finishReason ?? 'other',
       steps,
+      object: this.object,
     }
   }
 
@@ -199,6 +205,11 @@ export class Run {
     if (!tripwire.retry || this.processorRetryCount >= this.retryBudget) return false
     this.processorRetryCount++
     return true
+  }
+
+  /** Tells whether the model may try again to give the object that was asked for; once in a run. */
+  grantObjectRepair(): boolean {
+    return this.#objectRepairCount++ === 0
   }
 
   #send(chunk: Chunk): void | Promise<void> {
@@ -250,9 +261,8 @@ export class Run {
 
   async #callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult> {
     const model = request.model === undefined ? this.settings.model : resolveModel(request.model)
-    const result = await callDetached(model, request, this.signal)
-    this.usage.book(result.usage, processorId)
-    return result
+    const book = (usage: LanguageModelUsage) => this.usage.book(usage, processorId)
+    return callDetached(model, request, { abortSignal: this.signal, book })
   }
 }
 
@@ -264,6 +274,7 @@ function settingsOf(options: RunLoopOptions): StepSettings {
     activeTools: options.activeTools,
     providerOptions: options.providerOptions,
     modelSettings: options.modelSettings ?? {},
+    structuredOutput: options.structuredOutput,
   }
 }
 
@@ -280,8 +291,8 @@ function holdOf(options: RunLoopOptions): 'step' | 'run' | undefined {
 }
 
 /** What the model reads of a refusal, in the next attempt. */
-export function feedbackOf(tripwire: TripWire): string {
-  return `Your previous answer was not accepted: ${tripwire.reason}`
+export function feedbackOn(reason: string): string {
+  return `Your previous answer was not accepted: ${reason}`
 }
 
 /** How a run that failed says so in text. */

@@ -13,6 +13,14 @@ export interface ResponseInfo {
   headers: Readonly<Record<string, string>> | undefined
 }
 
+/** When no provider has said anything. */
+export const noResponse: StepResult['response'] = {
+  id: undefined,
+  modelId: undefined,
+  timestamp: undefined,
+  headers: undefined,
+}
+
 /** Makes the record of a step. */
 export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): StepResult {
   const { summary, info } = attempt
@@ -22,6 +30,7 @@ export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): 
     attemptCount: run.attemptNumber + 1,
     model: { provider: model.provider, modelId: model.modelId },
     ...content,
+    object: attempt.object,
     sources: attempt.response.sources,
     finishReason: summary!.finishReason,
     rawFinishReason: summary!.rawFinishReason,

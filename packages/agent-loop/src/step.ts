@@ -5,8 +5,10 @@ import { ProcessorError, TripWire, type PreparedStep, type StepResult, type Step
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
 import { ProviderFailure } from './model-answer.ts'
-import { failureText, feedbackOf, type Run } from './run.ts'
+import { failureText, feedbackOn, type Run } from './run.ts'
+import { InvalidObject } from './structured-answer.ts'
 import { stepResultOf } from './step-result-of.ts'
+import { defaultMaxSteps } from './stop.ts'
 import { deadline } from './timeouts.ts'
 import { allCallsAnswered, runToolPhase } from './tool-phase.ts'
 import type { AttemptTrace } from './trace.ts'
@@ -47,6 +49,12 @@ async function makeStep(run: Run): Promise<FinishedStep> {
   }
 }
 
+/** What the step is called with. The last one that may be made is kept for the object: it calls no tools. */
+function settingsFor(run: Run): StepSettings {
+  const isLast = run.stepNumber + 1 === (run.options.maxSteps ?? defaultMaxSteps)
+  return isLast && run.settings.structuredOutput ? { ...run.settings, toolChoice: 'none' } : run.settings
+}
+
 /** Where the next try begins, and the conversation as a withdrawal finds it again. */
 interface NextTry {
   readonly start: AttemptStart
@@ -55,7 +63,7 @@ interface NextTry {
 
 /** Tries until an attempt passes all guards. What failed for good leaves nothing in the conversation. */
 async function acceptedAttempt(run: Run): Promise<Attempt> {
-  let next: NextTry = { start: { settings: run.settings, prepared: undefined }, before: run.list.snapshot() }
+  let next: NextTry = { start: { settings: settingsFor(run), prepared: undefined }, before: run.list.snapshot() }
   for (run.attemptNumber = 0; ; run.attemptNumber++) {
     const attempt = new Attempt(run)
     run.attempt = attempt
@@ -84,6 +92,7 @@ async function afterFailure(
   } catch (final) {
     run.withdrawTo(before)
     if (TripWire.isInstance(final)) await refused(run, attempt, final)
+    else if (final instanceof InvalidObject) await misread(run, attempt, final)
     else {
       if (ProcessorError.isInstance(final)) await reset(run, attempt, final.message)
       throw final
@@ -129,7 +138,14 @@ async function refused(run: Run, attempt: Attempt, tripwire: TripWire): Promise<
     run.rejected = rejectedOf(attempt)
     throw tripwire
   }
-  run.feedback = feedbackOf(tripwire)
+  run.feedback = feedbackOn(tripwire.reason)
+}
+
+/** After an answer that is not the object that was asked for: the model hears what is wrong with it. */
+async function misread(run: Run, attempt: Attempt, { message }: InvalidObject): Promise<void> {
+  record(run, attempt, { outcome: 'invalid-object', reason: message })
+  await reset(run, attempt, message)
+  run.feedback = feedbackOn(message)
 }
 
 /** What an attempt said, for the tripwire alone. */
@@ -153,7 +169,7 @@ async function finishStep(run: Run, attempt: Attempt): Promise<FinishedStep> {
   const metadata = providerMetadata === undefined ? {} : { providerMetadata }
   const finish = run.chunk('step-finish', { stepNumber, finishReason, usage, warnings, ...metadata })
   await run.show(await attempt.takeFrame(finish))
-  const step: AcceptedStep = { place: attempt.place!, result }
+  const step: AcceptedStep = { place: attempt.place!, asked: attempt.asked, result }
   run.replaceSteps([...run.steps, step])
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
   await run.options.onStepFinish?.(result as never)

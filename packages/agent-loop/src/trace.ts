@@ -6,7 +6,7 @@ import type { FinishReason, LanguageModelUsage } from 'ai'
 export interface AttemptTrace {
   readonly attemptNumber: number
   readonly modelId: string
-  readonly outcome: 'accepted' | 'retried' | 'refused' | 'failed'
+  readonly outcome: 'accepted' | 'retried' | 'refused' | 'failed' | 'invalid-object'
   /** Why it was not accepted. */
   readonly reason?: string
   readonly finishReason?: FinishReason
@@ -28,9 +28,18 @@ export interface StepTrace {
   readonly tools: readonly ToolTrace[]
 }
 
+/** A processor, by its id in events and its name for people. */
+export interface ProcessorTrace {
+  readonly id: string
+  readonly name: string
+  readonly description: string | undefined
+}
+
 /** A run, for people and tests. */
 export interface RunTrace {
   readonly runId: string
+  /** The processors of the run, in order, as they call and describe themselves. */
+  readonly processors: readonly ProcessorTrace[]
   readonly steps: readonly StepTrace[]
   readonly events: readonly LedgerEvent[]
   readonly totals: readonly LedgerTotal[]
@@ -98,8 +107,9 @@ const toolHooks: ReadonlySet<string> = new Set(['processToolResult', 'processSte
 
 function attemptNode(attempt: AttemptTrace, events: readonly LedgerEvent[]): Node {
   const own = events.filter(event => event.attemptNumber === attempt.attemptNumber && !toolHooks.has(event.hook))
-  // The processor that refused says why, right below.
-  const reason = attempt.outcome === 'failed' ? [attempt.reason ?? 'no answer'] : []
+  // A processor that refused says why, right below.
+  const speaksForItself = attempt.outcome === 'failed' || attempt.outcome === 'invalid-object'
+  const reason = speaksForItself ? [attempt.reason ?? 'no answer'] : []
   const tokens = attempt.tokenCount === undefined ? [] : [`${attempt.tokenCount} tokens`]
   const how = [...reason, ...(attempt.finishReason === undefined ? [] : [attempt.finishReason]), ...tokens].join(', ')
   const text = `${attempt.modelId} ${attempt.outcome}`

@@ -59,6 +59,19 @@ describe('a run', () => {
     `)
   })
 
+  it('has the processors in its trace, by their names and what they say of themselves', async () => {
+    const named: Processor = { id: 'n', name: 'Nosy', description: 'Reads along.', processRunEnd: () => {} }
+    const { result } = await drain({
+      model: scriptedModel(['Hi']),
+      inputProcessors: [named],
+      outputProcessors: [{ id: 'plain', processOutputStep: () => {} }, named],
+    })
+    expect(result.trace.processors).toEqual([
+      { id: 'n', name: 'Nosy', description: 'Reads along.' },
+      { id: 'plain', name: 'plain', description: undefined },
+    ])
+  })
+
   it('ends after maxSteps and says so', async () => {
     const model = scriptedModel(Array.from({ length: 9 }, () => callAdd))
     const { result } = await drain({ model, tools: { add }, maxSteps: 2 })

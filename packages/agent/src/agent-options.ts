@@ -12,8 +12,8 @@ export type ProcessorChoice = Processor | BuiltinChoice
 export type PerRequest<T> = T | ((request: { readonly requestContext: RequestContext }) => T | PromiseLike<T>)
 
 /** The options of a run that a call may give. An array of processors replaces the agent's array of that name. */
-export interface CallOptions<TOOLS extends ToolSet = ToolSet> extends Omit<
-  RunLoopOptions<TOOLS>,
+export interface CallOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> extends Omit<
+  RunLoopOptions<TOOLS, OBJECT>,
   'messageList' | 'model' | 'tools' | 'inputProcessors' | 'outputProcessors' | 'errorProcessors'
 > {
   readonly model?: ModelChoice
@@ -29,7 +29,7 @@ export interface CallOptions<TOOLS extends ToolSet = ToolSet> extends Omit<
 }
 
 /** What an agent is made of. */
-export interface AgentConfig<TOOLS extends ToolSet = ToolSet> {
+export interface AgentConfig<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   readonly name: string
   /** The name when absent. */
   readonly id?: string
@@ -44,15 +44,15 @@ export interface AgentConfig<TOOLS extends ToolSet = ToolSet> {
   readonly memory?: PerRequest<AgentMemory>
   readonly maxProcessorRetries?: number
   /** For `generate` and `stream`, where the call says nothing. */
-  readonly defaultOptions?: CallOptions<TOOLS>
+  readonly defaultOptions?: CallOptions<TOOLS, OBJECT>
   /** Another name for `defaultOptions`. */
-  readonly defaultGenerateOptions?: CallOptions<TOOLS>
+  readonly defaultGenerateOptions?: CallOptions<TOOLS, OBJECT>
 }
 
 /** What an agent is asked: text, messages in any format the message list reads, or both with options in one object. */
-export type AgentInput<TOOLS extends ToolSet = ToolSet> =
+export type AgentInput<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> =
   | string
   | MessageInput
   | readonly MessageInput[]
-  | ({ readonly prompt: string | readonly MessageInput[] } & CallOptions<TOOLS>)
-  | ({ readonly messages: readonly MessageInput[] } & CallOptions<TOOLS>)
+  | ({ readonly prompt: string | readonly MessageInput[] } & CallOptions<TOOLS, OBJECT>)
+  | ({ readonly messages: readonly MessageInput[] } & CallOptions<TOOLS, OBJECT>)

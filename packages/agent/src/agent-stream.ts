@@ -1,27 +1,28 @@
 // What `stream` gives: views of the run as it goes, and a promise for each thing that it leaves behind.
 import { runLoop, type LoopResult, type RunLoopOptions } from '@lockstep/agent-loop'
 import { planProcessors, type Chunk, type ProcessorArrays } from '@lockstep/processors'
-import type { ToolSet } from 'ai'
+import type { DeepPartial, ToolSet } from 'ai'
 import { AgentError } from './errors.ts'
+import { objectView } from './object-view.ts'
 import { SharedReading } from './shared-reading.ts'
 import { textView } from './text-view.ts'
 
 /**
  * A run that starts when somebody reads or awaits.
  *
- * *Views* (`fullStream`, `textStream`) that are taken before the first read each get everything; one that is taken later
+ * *Views* (`fullStream`, `textStream`, `objectStream`) that are taken before the first read each get everything; one that is taken later
  * throws. Leaving the only reader aborts the run.
  * *Promises* can be awaited at any time, any number of times, or never. They reject when the run failed or was aborted;
  * `result` tells the
  * ending as a value; it rejects only when the call could not be made at all.
  */
-export class AgentStream<TOOLS extends ToolSet = ToolSet> {
-  readonly #options: () => Promise<RunLoopOptions<TOOLS>>
-  readonly #reading: SharedReading<Chunk, LoopResult<TOOLS>>
-  #prepared: Promise<RunLoopOptions<TOOLS>> | undefined
-  #outcome: Promise<LoopResult<TOOLS>> | undefined
+export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
+  readonly #options: () => Promise<RunLoopOptions<TOOLS, OBJECT>>
+  readonly #reading: SharedReading<Chunk, LoopResult<TOOLS, OBJECT>>
+  #prepared: Promise<RunLoopOptions<TOOLS, OBJECT>> | undefined
+  #outcome: Promise<LoopResult<TOOLS, OBJECT>> | undefined
 
-  constructor(options: () => Promise<RunLoopOptions<TOOLS>>) {
+  constructor(options: () => Promise<RunLoopOptions<TOOLS, OBJECT>>) {
     this.#options = options
     this.#reading = new SharedReading(async () => runLoop(await this.#prepare()))
   }
@@ -36,73 +37,86 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet> {
     return textView(this.#reading.view(), async () => ({ holdSteps: canWithdraw(await this.#prepare()) }))
   }
 
+  /** The object as it grows; each value takes the place of the one before, also after a step that was withdrawn. */
+  get objectStream(): AsyncGenerator<DeepPartial<OBJECT>, void, void> {
+    return objectView(this.#reading.view()) as AsyncGenerator<DeepPartial<OBJECT>, void, void>
+  }
+
   /** Reads to the end. Resolves whatever way the run ended; `stopReason` says which. Rejects for a call that cannot be made. */
-  get result(): Promise<LoopResult<TOOLS>> {
+  get result(): Promise<LoopResult<TOOLS, OBJECT>> {
     return this.#reading.result()
   }
 
-  get text(): Promise<LoopResult<TOOLS>['text']> {
+  get text(): Promise<LoopResult<TOOLS, OBJECT>['text']> {
     return this.#promise('text')
   }
 
-  get reasoningText(): Promise<LoopResult<TOOLS>['reasoningText']> {
+  get object(): Promise<LoopResult<TOOLS, OBJECT>['object']> {
+    return this.#promise('object')
+  }
+
+  get reasoning(): Promise<LoopResult<TOOLS, OBJECT>['reasoning']> {
+    return this.#promise('reasoning')
+  }
+
+  get reasoningText(): Promise<LoopResult<TOOLS, OBJECT>['reasoningText']> {
     return this.#promise('reasoningText')
   }
 
-  get steps(): Promise<LoopResult<TOOLS>['steps']> {
+  get steps(): Promise<LoopResult<TOOLS, OBJECT>['steps']> {
     return this.#promise('steps')
   }
 
-  get toolCalls(): Promise<LoopResult<TOOLS>['toolCalls']> {
+  get toolCalls(): Promise<LoopResult<TOOLS, OBJECT>['toolCalls']> {
     return this.#promise('toolCalls')
   }
 
-  get toolResults(): Promise<LoopResult<TOOLS>['toolResults']> {
+  get toolResults(): Promise<LoopResult<TOOLS, OBJECT>['toolResults']> {
     return this.#promise('toolResults')
   }
 
-  get usage(): Promise<LoopResult<TOOLS>['usage']> {
+  get usage(): Promise<LoopResult<TOOLS, OBJECT>['usage']> {
     return this.#promise('usage')
   }
 
-  get totalUsage(): Promise<LoopResult<TOOLS>['totalUsage']> {
+  get totalUsage(): Promise<LoopResult<TOOLS, OBJECT>['totalUsage']> {
     return this.#promise('totalUsage')
   }
 
-  get finishReason(): Promise<LoopResult<TOOLS>['finishReason']> {
+  get finishReason(): Promise<LoopResult<TOOLS, OBJECT>['finishReason']> {
     return this.#promise('finishReason')
   }
 
-  get stopReason(): Promise<LoopResult<TOOLS>['stopReason']> {
+  get stopReason(): Promise<LoopResult<TOOLS, OBJECT>['stopReason']> {
     return this.#promise('stopReason')
   }
 
-  get tripwire(): Promise<LoopResult<TOOLS>['tripwire']> {
+  get tripwire(): Promise<LoopResult<TOOLS, OBJECT>['tripwire']> {
     return this.#promise('tripwire')
   }
 
-  get response(): Promise<LoopResult<TOOLS>['response']> {
+  get response(): Promise<LoopResult<TOOLS, OBJECT>['response']> {
     return this.#promise('response')
   }
 
-  get messages(): Promise<LoopResult<TOOLS>['messages']> {
+  get messages(): Promise<LoopResult<TOOLS, OBJECT>['messages']> {
     return this.#promise('messages')
   }
 
-  get warnings(): Promise<LoopResult<TOOLS>['warnings']> {
+  get warnings(): Promise<LoopResult<TOOLS, OBJECT>['warnings']> {
     return this.#promise('warnings')
   }
 
-  get trace(): Promise<LoopResult<TOOLS>['trace']> {
+  get trace(): Promise<LoopResult<TOOLS, OBJECT>['trace']> {
     return this.#promise('trace')
   }
 
-  #prepare(): Promise<RunLoopOptions<TOOLS>> {
+  #prepare(): Promise<RunLoopOptions<TOOLS, OBJECT>> {
     this.#prepared ??= this.#options()
     return this.#prepared
   }
 
-  #promise<K extends keyof LoopResult<TOOLS>>(key: K): Promise<LoopResult<TOOLS>[K]> {
+  #promise<K extends keyof LoopResult<TOOLS, OBJECT>>(key: K): Promise<LoopResult<TOOLS, OBJECT>[K]> {
     this.#outcome ??= this.#reading.result().then(orThrow)
     const promise = this.#outcome.then(result => result[key])
     promise.catch(() => {})
@@ -114,7 +128,7 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet> {
  * The result of a run that has an answer to give.
  * Throws: the run's error, with `result` on it; the signal's reason when the run was aborted.
  */
-export function orThrow<TOOLS extends ToolSet>(result: LoopResult<TOOLS>): LoopResult<TOOLS> {
+export function orThrow<TOOLS extends ToolSet, OBJECT>(result: LoopResult<TOOLS, OBJECT>): LoopResult<TOOLS, OBJECT> {
   if (result.stopReason === 'aborted') throw result.abortReason
   if (result.stopReason === 'error') throw withResult(result.error, result)
   return result
@@ -129,9 +143,12 @@ function withResult(error: unknown, result: unknown): unknown {
 }
 
 /** Tells whether a step that was shown may still be withdrawn. */
-function canWithdraw(options: Pick<RunLoopOptions, 'maxProcessorRetries' | keyof ProcessorArrays>): boolean {
+function canWithdraw(
+  options: Pick<RunLoopOptions, 'maxProcessorRetries' | 'structuredOutput' | keyof ProcessorArrays>,
+): boolean {
   const plan = planProcessors(options)
   return (
+    options.structuredOutput !== undefined ||
     (options.maxProcessorRetries ?? 0) > 0 ||
     (options.errorProcessors?.length ?? 0) > 0 ||
     plan.processLLMResponse.length + plan.processOutputStep.length + plan.processToolCall.length > 0

@@ -13,14 +13,14 @@ import { readCall, runOptionsFor } from './run-options.ts'
  * const agent = new Agent({ name: 'helper', model: 'openai/gpt-5', instructions: 'Be brief.' })
  * const { text } = await agent.generate('Why is the sky blue?')
  */
-export class Agent<TOOLS extends ToolSet = ToolSet> {
+export class Agent<TOOLS extends ToolSet = ToolSet, OBJECT = undefined> {
   readonly id: string
   readonly name: string
   readonly description: string | undefined
   /** Without its type parameter, so that an agent with tools is an `Agent`. */
   readonly #config: object
 
-  constructor(config: AgentConfig<TOOLS>) {
+  constructor(config: AgentConfig<TOOLS, OBJECT>) {
     this.id = config.id ?? config.name
     this.name = config.name
     this.description = config.description
@@ -33,13 +33,19 @@ export class Agent<TOOLS extends ToolSet = ToolSet> {
    * Throws: the run's error, with what there was in its `result`; the signal's reason when aborted. A tripwire is no
    * error: look at `result.tripwire`.
    */
-  async generate(input: AgentInput<TOOLS>, options?: CallOptions<TOOLS>): Promise<LoopResult<TOOLS>> {
+  async generate<OUTPUT = OBJECT>(
+    input: AgentInput<TOOLS, OUTPUT>,
+    options?: CallOptions<TOOLS, OUTPUT>,
+  ): Promise<LoopResult<TOOLS, OUTPUT>> {
     return orThrow(await this.stream(input, options).result)
   }
 
   /** Gives the run as it goes. Nothing happens before somebody reads or awaits. */
-  stream(input: AgentInput<TOOLS>, options?: CallOptions<TOOLS>): AgentStream<TOOLS> {
+  stream<OUTPUT = OBJECT>(
+    input: AgentInput<TOOLS, OUTPUT>,
+    options?: CallOptions<TOOLS, OUTPUT>,
+  ): AgentStream<TOOLS, OUTPUT> {
     const call = readCall(input, options)
-    return new AgentStream(() => runOptionsFor(this.#config as AgentConfig<TOOLS>, call))
+    return new AgentStream(() => runOptionsFor(this.#config as AgentConfig<TOOLS, OUTPUT>, call))
   }
 }

@@ -8,16 +8,16 @@ import type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice 
 import { AgentError } from './errors.ts'
 
 /** A call with its input apart from its options. */
-export interface AgentCall<TOOLS extends ToolSet> {
+export interface AgentCall<TOOLS extends ToolSet, OBJECT> {
   readonly messages: readonly MessageInput[]
-  readonly options: CallOptions<TOOLS>
+  readonly options: CallOptions<TOOLS, OBJECT>
 }
 
 /** Reads the forms in which a call may be made. Throws: `invalid-input`. */
-export function readCall<TOOLS extends ToolSet>(
-  input: AgentInput<TOOLS>,
-  options: CallOptions<TOOLS> = {},
-): AgentCall<TOOLS> {
+export function readCall<TOOLS extends ToolSet, OBJECT>(
+  input: AgentInput<TOOLS, OBJECT>,
+  options: CallOptions<TOOLS, OBJECT> = {},
+): AgentCall<TOOLS, OBJECT> {
   if (typeof input === 'string') return { messages: [input], options }
   if (Array.isArray(input)) return { messages: input as readonly MessageInput[], options }
   if (typeof input !== 'object' || input === null)
@@ -37,15 +37,15 @@ export function readCall<TOOLS extends ToolSet>(
     )
   return {
     messages: [prompt ?? messages ?? []].flat() as readonly MessageInput[],
-    options: { ...own, ...options } as CallOptions<TOOLS>,
+    options: { ...own, ...options } as CallOptions<TOOLS, OBJECT>,
   }
 }
 
 /** Puts agent, defaults and call together; the call wins, then the defaults. */
-export async function runOptionsFor<TOOLS extends ToolSet>(
-  config: AgentConfig<TOOLS>,
-  call: AgentCall<TOOLS>,
-): Promise<RunLoopOptions<TOOLS>> {
+export async function runOptionsFor<TOOLS extends ToolSet, OBJECT>(
+  config: AgentConfig<TOOLS, OBJECT>,
+  call: AgentCall<TOOLS, OBJECT>,
+): Promise<RunLoopOptions<TOOLS, OBJECT>> {
   const given = { ...config.defaultGenerateOptions, ...config.defaultOptions, ...definedOf(call.options) }
   const { instructions, context, inputProcessors, outputProcessors, errorProcessors, ...own } = given
   const { threadId: ownThreadId, resourceId: ownResourceId, ...run } = own
@@ -76,7 +76,7 @@ export async function runOptionsFor<TOOLS extends ToolSet>(
     requestContext,
     maxProcessorRetries,
     ...(memory?.around(processors) ?? processors),
-  }) as RunLoopOptions<TOOLS>
+  }) as RunLoopOptions<TOOLS, OBJECT>
 }
 
 function textIn(context: RequestContext, key: string): string | undefined {

@@ -1,5 +1,5 @@
 // What is inferred from what the user wrote. Checked by `tsc`, never run.
-import { Agent, type AgentConfig, type LoopResult, type Processor } from '@lockstep/agent'
+import { Agent, type AgentConfig, type LoopResult, type Processor, type StepResult } from '@lockstep/agent'
 import {
   RequestContext,
   type InputProcessor,
@@ -77,6 +77,50 @@ const context = new RequestContext<{ tier: 'free' | 'pro' }>({ tier: 'pro' })
 expectTypeOf(context.get('tier')).toEqualTypeOf<'free' | 'pro' | undefined>()
 void agent.generate('Hi', { requestContext: context })
 
-// An agent with tools can be given where any agent will do.
-const ask = (any: Pick<Agent, 'name' | 'id'>) => any.name
-ask(agent)
+// Results and steps of known tools can be given where any will do.
+const anyResult: LoopResult = result
+const anyStep: StepResult = result.steps[0]!
+const anyAgent: Pick<Agent, 'name' | 'id' | 'description'> = agent
+void [anyResult, anyStep, anyAgent]
+
+// The object is of the schema that the call, or else the agent, asked for.
+const book = z.object({ title: z.string(), pages: z.number().default(1) })
+type Book = { title: string; pages: number }
+const asked = await agent.generate('Hi', { structuredOutput: { schema: book } })
+expectTypeOf(asked.object).toEqualTypeOf<Book | undefined>()
+const askedInOne = await agent.generate({ prompt: 'Hi', structuredOutput: { schema: book } })
+expectTypeOf(askedInOne.object).toEqualTypeOf<Book | undefined>()
+expectTypeOf((await agent.generate('Hi')).object).toEqualTypeOf<undefined>()
+expectTypeOf(agent.stream('Hi', { structuredOutput: { schema: book } }).object).toEqualTypeOf<
+  Promise<Book | undefined>
+>()
+for await (const part of agent.stream('Hi', { structuredOutput: { schema: book } }).objectStream)
+  expectTypeOf(part.title).toEqualTypeOf<string | undefined>()
+const librarian = new Agent({ name: 'librarian', model, defaultOptions: { structuredOutput: { schema: book } } })
+expectTypeOf((await librarian.generate('Hi')).object).toEqualTypeOf<Book | undefined>()
+const other = await librarian.generate('Hi', { structuredOutput: { schema: z.object({ n: z.number() }) } })
+expectTypeOf(other.object).toEqualTypeOf<{ n: number } | undefined>()
+void agent.generate('Hi', {
+  structuredOutput: { schema: book, errorStrategy: 'fallback', fallbackValue: { title: '', pages: 0 } },
+})
+void agent.generate('Hi', {
+  // @ts-expect-error a fallback has a value
+  structuredOutput: { schema: book, errorStrategy: 'fallback' },
+})
+void agent.generate('Hi', {
+  structuredOutput: { schema: book },
+  onFinish: ({ object }) => {
+    expectTypeOf(object).toEqualTypeOf<Book | undefined>()
+  },
+})
+// What a step gives may be of another schema: a processor can ask for one.
+expectTypeOf(asked.steps[0]!.object).toEqualTypeOf<unknown>()
+const judge: Processor = {
+  id: 'judge',
+  async processOutputStep({ callModel, text }) {
+    const { object } = await callModel({ prompt: text, structuredOutput: { schema: book } })
+    expectTypeOf(object).toEqualTypeOf<Book | undefined>()
+    expectTypeOf((await callModel({ prompt: text })).object).toEqualTypeOf<undefined>()
+  },
+}
+void judge

@@ -1,4 +1,5 @@
 // Models as processors name them, and the detached model call for judges and summarisers.
+import type { StructuredOutput } from './structured-output.ts'
 import type { LanguageModel, LanguageModelCallOptions, LanguageModelUsage, ModelMessage, FinishReason } from 'ai'
 
 /** An OpenAI-compatible server, as data. */
@@ -13,19 +14,23 @@ export interface OpenAICompatibleConfig {
 export type ModelChoice = LanguageModel | OpenAICompatibleConfig
 
 /** A model call that is not part of the conversation. */
-export interface ModelCallRequest extends LanguageModelCallOptions {
+export interface ModelCallRequest<OBJECT = unknown> extends LanguageModelCallOptions {
   /** The run's own model when absent. */
   readonly model?: ModelChoice
   readonly instructions?: string
   readonly prompt: string | readonly ModelMessage[]
+  /** The object that is wanted instead of text. There is no second try. */
+  readonly structuredOutput?: StructuredOutput<OBJECT>
 }
 
 /** The answer of a detached model call. */
-export interface ModelCallResult {
+export interface ModelCallResult<OBJECT = unknown> {
   readonly text: string
+  /** There when `structuredOutput` asked for it, and the answer fitted. */
+  readonly object: OBJECT | undefined
   readonly finishReason: FinishReason
   readonly usage: LanguageModelUsage
 }
 
 /** Makes a detached model call; rejects with the provider's error. */
-export type CallModel = (request: ModelCallRequest) => Promise<ModelCallResult>
+export type CallModel = <OBJECT = undefined>(request: ModelCallRequest<OBJECT>) => Promise<ModelCallResult<OBJECT>>

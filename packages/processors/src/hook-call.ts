@@ -1,7 +1,7 @@
 // One call of one hook: its context, its errors, its tripwire. Every hook of every processor is called through here.
 import { frozenWriteError, type MessageList, type Snapshot } from '@lockstep/message-list'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import type { ModelChoice } from './call-model.ts'
+import type { CallModel, ModelChoice } from './call-model.ts'
 import type { ProcessorContext, RunHost, StepPosition } from './context.ts'
 import { ProcessorError } from './errors.ts'
 import type { Ledger, ProcessorEffect } from './ledger.ts'
@@ -70,7 +70,7 @@ export class HookCall {
       requestContext: host.requestContext,
       writer: createWriter(chunk => host.writeData(chunk, id)),
       tracingContext: host.tracingContext,
-      callModel: request => host.callModel(request, id),
+      callModel: (request => host.callModel(request, id)) as CallModel,
     }
   }
 

@@ -42,6 +42,8 @@ export type { CallModel, ModelCallRequest, ModelCallResult, ModelChoice, OpenAIC
 export { frozenCopy } from './frozen-copy.ts'
 export { frozenSettings } from './step-settings.ts'
 export type { ModelSettings, ProviderOptions, StepSettings } from './step-settings.ts'
+export { isObjectRequest } from './structured-output.ts'
+export type { ObjectRequest, StructuredOutput } from './structured-output.ts'
 export { isDataChunk } from './chunk.ts'
 export type {
   Chunk,
@@ -55,7 +57,14 @@ export type {
   ToolChunk,
   TripwirePayload,
 } from './chunk.ts'
-export type { GeneratedFilePart, OutputResult, StepResult, StopReason } from './step-result.ts'
+export type {
+  GeneratedFilePart,
+  OutputResult,
+  ReasoningOutput,
+  StepRecord,
+  StepResult,
+  StopReason,
+} from './step-result.ts'
 export { Ledger } from './ledger.ts'
 export type { LedgerEvent, LedgerTotal, ProcessorEffect } from './ledger.ts'
 export { isPromiseLike, type MaybePromise } from './maybe-promise.ts'

@@ -9,6 +9,8 @@ export type ProcessorEffect =
   | {
       readonly type: 'chunks'
       readonly text: 'same' | 'regrouped' | 'changed'
+      /** Text chunks for which nothing left at once. */
+      readonly held: number
       readonly changed: number
       readonly dropped: number
       readonly added: number

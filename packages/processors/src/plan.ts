@@ -19,8 +19,8 @@ export interface AgentMemory {
 
 /** For each hook, the processors that have it, in the order in which they are called. */
 export type ProcessorPlan = { readonly [hook in HookName]: readonly Processor[] } & {
-  /** The ids of all processors, in order, each once. */
-  readonly processorIds: readonly string[]
+  /** All processors, in order, each once. */
+  readonly processors: readonly Processor[]
   /** The output processors that see the stream or hold some of it back, in order. */
   readonly streaming: readonly Processor[]
 }
@@ -54,7 +54,7 @@ export function planProcessors(arrays: ProcessorArrays): ProcessorPlan {
   const everyone = placesOf.processRunEnd.flatMap(array => arrays[array] ?? [])
   return {
     ...(Object.fromEntries(hooks) as { [hook in HookName]: readonly Processor[] }),
-    processorIds: [...new Set(everyone.map(processor => processor.id))],
+    processors: [...new Map(everyone.map(processor => [processor.id, processor])).values()],
     streaming: (arrays.outputProcessors ?? []).filter(
       processor => 'processOutputStream' in processor || 'flush' in processor,
     ),

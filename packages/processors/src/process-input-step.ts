@@ -17,6 +17,7 @@ import { changedSince, stateOfList } from './list-state.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import { checkKeys, checkMessages, checkSameList, readReturnedArray } from './message-result.ts'
 import type { Processor } from './processor.ts'
+import { isObjectRequest, type ObjectRequest } from './structured-output.ts'
 import { frozenSettings, type ModelSettings, type ProviderOptions, type StepSettings } from './step-settings.ts'
 
 /** What `processInputStep` is given: the conversation as this step will send it, and the step's settings so far. */
@@ -41,6 +42,8 @@ export interface ProcessInputStepResult<TOOLS extends ToolSet = ToolSet> {
   readonly systemMessages?: readonly SystemMessage[] | undefined
   readonly providerOptions?: ProviderOptions | undefined
   readonly modelSettings?: ModelSettings | undefined
+  /** What this step asks the model for; `null` asks for text. The caller's `object` is still of the caller's schema. */
+  readonly structuredOutput?: ObjectRequest | null | undefined
   /** `'run'` edits the conversation; `'step'` shapes this step's prompt and leaves the conversation alone. */
   readonly scope?: 'run' | 'step' | undefined
 }
@@ -61,7 +64,15 @@ export interface InputStepStart {
   readonly feedback: SystemMessage | undefined
 }
 
-const settingKeys = ['model', 'toolChoice', 'activeTools', 'tools', 'providerOptions', 'modelSettings'] as const
+const settingKeys = [
+  'model',
+  'toolChoice',
+  'activeTools',
+  'tools',
+  'providerOptions',
+  'modelSettings',
+  'structuredOutput',
+] as const
 const resultKeys = [...settingKeys, 'messages', 'messageList', 'systemMessages', 'scope']
 
 /** Runs the hook of each processor in order, each over what the ones before it left. */
@@ -154,7 +165,12 @@ class InputStepChain {
   #applySettings(call: HookCall, result: ProcessInputStepResult): readonly string[] {
     const what = settingKeys.filter(key => result[key] !== undefined)
     if (what.length === 0) return what
-    const changes = Object.fromEntries(what.map(key => [key, result[key]])) as Partial<StepSettings>
+    const changes = Object.fromEntries(what.map(key => [key, result[key] ?? undefined])) as Partial<StepSettings>
+    if (changes.structuredOutput && !isObjectRequest(changes.structuredOutput))
+      throw call.misused(
+        'invalid-return',
+        `returned ${JSON.stringify(changes.structuredOutput)} as structuredOutput from processInputStep. Return { schema }, or null for text.`,
+      )
     const model = result.model === undefined ? {} : { model: resolveModelFor(call, this.#scope.host, result.model) }
     this.#settings = frozenSettings({ ...this.#settings, ...changes, ...model })
     return what

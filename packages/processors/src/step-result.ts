@@ -19,18 +19,36 @@ export interface GeneratedFilePart {
   readonly url: string
 }
 
+/** A part of the reasoning. */
+export interface ReasoningOutput {
+  readonly type: 'reasoning'
+  readonly text: string
+  readonly providerMetadata?: ProviderMetadata
+}
+
 /** One accepted model call and its tool calls. Frozen. */
-export interface StepResult<TOOLS extends ToolSet = ToolSet> {
+export type StepResult<TOOLS extends ToolSet = ToolSet> = StepRecord<
+  TypedToolCall<TOOLS>,
+  TypedToolResult<TOOLS>,
+  TypedToolError<TOOLS>
+>
+
+/** A `StepResult` by what its calls are, so that a step of known tools is a step of any tools. */
+export interface StepRecord<CALL, RESULT, ERROR> {
   /** Counted from 0. */
   readonly stepNumber: number
   /** The attempts that it took; 1 when the first was accepted. */
   readonly attemptCount: number
   readonly model: { readonly provider: string; readonly modelId: string }
   readonly text: string
+  /** The reasoning in its parts, with what the provider says about each. */
+  readonly reasoning: readonly ReasoningOutput[]
   readonly reasoningText: string | undefined
-  readonly toolCalls: readonly TypedToolCall<TOOLS>[]
-  readonly toolResults: readonly TypedToolResult<TOOLS>[]
-  readonly toolErrors: readonly TypedToolError<TOOLS>[]
+  /** The structured output that this step asked for, when its answer was one. */
+  readonly object: unknown
+  readonly toolCalls: readonly CALL[]
+  readonly toolResults: readonly RESULT[]
+  readonly toolErrors: readonly ERROR[]
   readonly sources: readonly LanguageModelV4Source[]
   readonly files: readonly GeneratedFilePart[]
   readonly finishReason: FinishReason
@@ -55,4 +73,6 @@ export interface OutputResult<TOOLS extends ToolSet = ToolSet> {
   readonly usage: LanguageModelUsage
   readonly finishReason: FinishReason
   readonly steps: readonly StepResult<TOOLS>[]
+  /** The structured output of the last step, when the run asked for one and the answer fits. */
+  readonly object: unknown
 }

@@ -2,6 +2,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { LanguageModelCallOptions, ToolChoice, ToolSet } from 'ai'
 import { frozenCopy } from './frozen-copy.ts'
+import type { ObjectRequest } from './structured-output.ts'
 
 /** Options of the provider, by provider name. */
 export type ProviderOptions = NonNullable<Parameters<LanguageModelV4['doStream']>[0]['providerOptions']>
@@ -22,6 +23,8 @@ export interface StepSettings<TOOLS extends ToolSet = ToolSet> {
   readonly activeTools: readonly (keyof TOOLS & string)[] | undefined
   readonly providerOptions: ProviderOptions | undefined
   readonly modelSettings: ModelSettings
+  /** The object that this step asks for. Another one changes the step, never what the run promised its caller. */
+  readonly structuredOutput: ObjectRequest | undefined
 }
 
 /**
@@ -29,13 +32,14 @@ export interface StepSettings<TOOLS extends ToolSet = ToolSet> {
  * objects stay as they are. Models and tools are shared as they are.
  */
 export function frozenSettings(settings: StepSettings): StepSettings {
-  const { tools, activeTools, modelSettings, providerOptions } = settings
+  const { tools, activeTools, modelSettings, providerOptions, structuredOutput } = settings
   return Object.freeze({
     ...settings,
     tools: frozenShallow(tools),
     activeTools: activeTools && frozenShallow(activeTools),
     modelSettings: frozenCopy(modelSettings),
     providerOptions: providerOptions && frozenCopy(providerOptions),
+    structuredOutput: structuredOutput && frozenShallow(structuredOutput),
   })
 }
 

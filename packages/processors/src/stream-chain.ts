@@ -100,6 +100,7 @@ class Link {
   readonly #streamParts: Chunk[] = []
   readonly #streams: boolean
   readonly #texts = new Map<string, TextComparison>()
+  #held = 0
   #dropped = 0
   #changed = 0
   #added = 0
@@ -139,7 +140,14 @@ class Link {
     const verdicts = new Set([...this.#texts.values()].map(comparison => comparison.verdict))
     const text = verdicts.has('changed') ? 'changed' : verdicts.has('regrouped') ? 'regrouped' : 'same'
     if (text === 'same' && this.#dropped + this.#changed + this.#added === 0) return
-    this.#call.note({ type: 'chunks', text, changed: this.#changed, dropped: this.#dropped, added: this.#added })
+    this.#call.note({
+      type: 'chunks',
+      text,
+      held: this.#held,
+      changed: this.#changed,
+      dropped: this.#dropped,
+      added: this.#added,
+    })
   }
 
   #flushed(held: ProcessOutputStreamReturn): ProcessOutputStreamReturn {
@@ -160,6 +168,7 @@ class Link {
           `returned ${JSON.stringify(chunk)} from processOutputStream. Return chunks, null to drop the one that came, or the part itself.`,
         )
     if (isText(part)) {
+      if (chunks.length === 0) this.#held++
       this.#enterText(part, chunks[0])
       for (const chunk of chunks.slice(1)) this.#enterText(undefined, chunk)
     } else if (chunks.length === 0) this.#dropped++

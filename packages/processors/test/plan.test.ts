@@ -34,7 +34,7 @@ describe('a plan', () => {
       processRunEnd: 'in1 in2 out1 out2 err',
       flush: 'out1 out2',
     })
-    expect(planProcessors(arrays).processorIds).toEqual(['in1', 'in2', 'out1', 'out2', 'err'])
+    expect(planProcessors(arrays).processors.map(({ id }) => id)).toEqual(['in1', 'in2', 'out1', 'out2', 'err'])
   })
 
   it('has a processor once in a hook, however many arrays it is in', () => {
@@ -46,7 +46,7 @@ describe('a plan', () => {
       processStepEnd: 'one two',
       processLLMResponse: 'one two',
     })
-    expect(planProcessors(arrays).processorIds).toEqual(['one', 'two'])
+    expect(planProcessors(arrays).processors.map(({ id }) => id)).toEqual(['one', 'two'])
   })
 
   it('finds the hooks of a class and of the class that it extends', () => {
@@ -64,7 +64,7 @@ describe('a plan', () => {
   })
 
   it('is empty when there are no processors', () => {
-    expect(planProcessors({}).processorIds).toEqual([])
+    expect(planProcessors({}).processors.map(({ id }) => id)).toEqual([])
     expect(Object.values(idsOf({ inputProcessors: [] })).join('')).toBe('')
   })
 })

@@ -228,6 +228,7 @@ describe('the arguments of processInputStep', () => {
         'state',
         'stepNumber',
         'steps',
+        'structuredOutput',
         'systemMessages',
         'toolChoice',
         'tools',
@@ -288,6 +289,7 @@ describe('what processInputStep returns', () => {
     ['tools', { look }],
     ['providerOptions', { test: { cache: true } }],
     ['modelSettings', { temperature: 0, headers: { a: 'b' }, maxRetries: 0 }],
+    ['structuredOutput', { schema: z.object({ n: z.number() }), name: 'count' }],
   ])('may set %s, which replaces what was there and is noted', async (key, value) => {
     const run = shaped(() => ({ [key]: value }))
     const given = { modelSettings: { topP: 1 }, providerOptions: { other: {} }, tools: { touch: look } }
@@ -342,7 +344,7 @@ describe('what processInputStep returns', () => {
         code: 'unknown-key',
         message:
           "The processor 'p1' returned an unknown key 'activeTool' from processInputStep. The keys are model, toolChoice, " +
-          'activeTools, tools, providerOptions, modelSettings, messages, messageList, systemMessages, scope.',
+          'activeTools, tools, providerOptions, modelSettings, structuredOutput, messages, messageList, systemMessages, scope.',
       }),
     )
   })

@@ -53,7 +53,7 @@ export function testRun(options: TestRunOptions = {}): TestRun {
     writeData: (chunk, processorId) => Promise.resolve(void written.push({ chunk, processorId })),
     callModel: (request, processorId) => {
       modelCalls.push({ request, processorId })
-      return Promise.resolve({ text: 'fine', finishReason: 'stop', usage: {} as never })
+      return Promise.resolve({ text: 'fine', object: undefined, finishReason: 'stop', usage: {} as never })
     },
     resolveModel: model => {
       if (typeof model === 'string') return modelNamed(model)
@@ -88,6 +88,7 @@ export function settingsOf(settings: Partial<StepSettings> = {}): StepSettings {
     activeTools: undefined,
     providerOptions: undefined,
     modelSettings: {},
+    structuredOutput: undefined,
     ...settings,
   }
 }

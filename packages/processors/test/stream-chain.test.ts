@@ -375,8 +375,19 @@ describe('the account of the chain', () => {
     for (const chunk of [chunkOf('text-start'), text('same'), raw, chunkOf('text-end')]) await chain.pass(chunk)
     chain.close()
     expect(run.runner.ledger.events.map(({ effect }) => effect)).toEqual([
-      { type: 'chunks', text: 'same', changed: 1, dropped: 1, added: 1 },
+      { type: 'chunks', text: 'same', held: 0, changed: 1, dropped: 1, added: 1 },
     ])
+  })
+
+  it('counts the text chunks for which nothing left at once', async () => {
+    const { chain, run } = chainOf(
+      streaming('p', ({ part, streamParts }) =>
+        part.type === 'text-delta' && streamParts.length < 3 ? null : text('abc'),
+      ),
+    )
+    for (const words of ['a', 'b', 'c']) await chain.pass(text(words))
+    chain.close()
+    expect(run.runner.ledger.events).toMatchObject([{ effect: { text: 'regrouped', held: 2, dropped: 0 } }])
   })
 
   it('says nothing about a chain that changed nothing', async () => {
