@@ -18,6 +18,7 @@ export type ProcessorErrorCode =
   | 'abort-too-late'
   | 'invalid-data-chunk'
   | 'late-write'
+  | 'state-not-json'
 
 const marker = Symbol.for('lockstep.error.processors')
 

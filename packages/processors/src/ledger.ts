@@ -16,7 +16,7 @@ export type ProcessorEffect =
       readonly added: number
     }
   | { readonly type: 'tripwire'; readonly reason: string; readonly retry: boolean }
-  | { readonly type: 'decided'; readonly decision: 'deny' | 'output' | 'retry' }
+  | { readonly type: 'decided'; readonly decision: 'deny' | 'output' | 'ask' | 'retry' }
   | { readonly type: 'skipped'; readonly error: unknown }
   /** A run-scoped edit of a message that is only in this step's prompt stayed in the prompt. */
   | { readonly type: 'kept-step-only'; readonly messageIds: readonly string[] }
@@ -43,8 +43,14 @@ export interface LedgerTotal {
 
 /** Collects events and totals of one run. */
 export class Ledger {
-  readonly #events: LedgerEvent[] = []
+  readonly #events: LedgerEvent[]
   readonly #totals = new Map<string, Mutable<LedgerTotal>>()
+
+  /** Goes on from an account that was saved. */
+  constructor(saved: { readonly events: readonly LedgerEvent[]; readonly totals: readonly LedgerTotal[] } = nothing) {
+    this.#events = [...saved.events]
+    for (const total of saved.totals) this.#totals.set(keyOf(total.processorId, total.hook), { ...total })
+  }
 
   get events(): readonly LedgerEvent[] {
     return this.#events
@@ -68,7 +74,7 @@ export class Ledger {
   }
 
   #total(processorId: string, hook: HookName): Mutable<LedgerTotal> {
-    const key = `${hook}\n${processorId}`
+    const key = keyOf(processorId, hook)
     let total = this.#totals.get(key)
     if (!total) {
       total = { processorId, hook, callCount: 0, timeMs: 0, effectCount: 0, retryCount: 0 }
@@ -76,6 +82,12 @@ export class Ledger {
     }
     return total
   }
+}
+
+const nothing = { events: [], totals: [] }
+
+function keyOf(processorId: string, hook: HookName): string {
+  return `${hook}\n${processorId}`
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

@@ -1,7 +1,7 @@
 // The one runner of processors: a method per hook, state per processor and run, and the ledger.
 import type { RunHost, StepPosition } from './context.ts'
 import type { HookScope } from './hook-call.ts'
-import { Ledger } from './ledger.ts'
+import { Ledger, type LedgerEvent, type LedgerTotal } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import { planProcessors, type ProcessorArrays, type ProcessorPlan } from './plan.ts'
 import { runProcessAPIError } from './process-api-error.ts'
@@ -15,9 +15,16 @@ import { runProcessRunEnd } from './process-run-end.ts'
 import { runProcessStepEnd } from './process-step-end.ts'
 import { runProcessToolCall } from './process-tool-call.ts'
 import { runProcessToolResult } from './process-tool-result.ts'
+import { saveStates, type SavedStates } from './saved-state.ts'
 import { StreamChain } from './stream-chain.ts'
 
 type At<TRun extends (...args: never[]) => unknown> = Parameters<TRun>[2]
+
+/** A runner as data: the state of its processors and its account. */
+export interface SavedRunner {
+  readonly states: SavedStates
+  readonly ledger: { readonly events: readonly LedgerEvent[]; readonly totals: readonly LedgerTotal[] }
+}
 
 /**
  * Runs the processors of one run. Create one per run; it holds their state.
@@ -27,18 +34,29 @@ type At<TRun extends (...args: never[]) => unknown> = Parameters<TRun>[2]
  */
 export class ProcessorRunner {
   readonly plan: ProcessorPlan
-  readonly ledger = new Ledger()
+  readonly ledger: Ledger
+  readonly #states: Map<string, object>
   readonly #scope: HookScope
 
-  constructor(arrays: ProcessorArrays, host: RunHost) {
+  constructor(arrays: ProcessorArrays, host: RunHost, saved?: SavedRunner) {
     this.plan = planProcessors(arrays)
-    const states = new Map<string, object>()
+    this.ledger = new Ledger(saved?.ledger)
+    const states = new Map<string, object>(Object.entries(structuredClone(saved?.states ?? {})))
+    this.#states = states
     const stateOf = (processorId: string) => {
       const state = states.get(processorId) ?? {}
       states.set(processorId, state)
       return state
     }
     this.#scope = { host, ledger: this.ledger, stateOf }
+  }
+
+  /** What another runner needs to go on from here. Throws: `state-not-json`. */
+  save(): SavedRunner {
+    return {
+      states: saveStates(this.#states),
+      ledger: { events: [...this.ledger.events], totals: this.ledger.totals.map(total => ({ ...total })) },
+    }
   }
 
   runProcessInput(position: StepPosition): MaybePromise<void> {

@@ -17,6 +17,7 @@ import {
 import { MockLanguageModelV4 } from 'ai/test'
 
 export interface TestRun {
+  readonly host: RunHost
   readonly runner: ProcessorRunner
   readonly list: MessageList
   readonly controller: AbortController
@@ -62,7 +63,7 @@ export function testRun(options: TestRunOptions = {}): TestRun {
       throw new Error(`The model has the specification version '${model.specificationVersion}'; give v2, v3 or v4.`)
     },
   }
-  return { runner: new ProcessorRunner(arrays, host), list, controller, written, modelCalls, requestContext }
+  return { host, runner: new ProcessorRunner(arrays, host), list, controller, written, modelCalls, requestContext }
 }
 
 /** A list whose messages are m1, m2, … */

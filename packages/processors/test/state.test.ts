@@ -1,5 +1,5 @@
 // State: one object per processor id and run, the same in every hook.
-import { hookNames, type Processor } from '@lockstep/processors'
+import { hookNames, ProcessorRunner, type Processor } from '@lockstep/processors'
 import { describe, expect, it } from 'vitest'
 import { atStart, hooked, stepResult, testRun, text } from './run-host.ts'
 
@@ -100,5 +100,46 @@ describe('the rest of the context', () => {
       ['data-hello', 'p'],
       ['data-bye', 'q'],
     ])
+  })
+})
+
+describe('a saved runner', () => {
+  const inState = (write: (state: Record<string, unknown>) => void) => {
+    const run = testRun({ inputProcessors: [hooked('p', { processInput: ({ state }) => void write(state) })] })
+    return { run, done: run.runner.runProcessInput(atStart) }
+  }
+
+  it('has the state of each processor as JSON, and another goes on from it', async () => {
+    const { run, done } = inState(state =>
+      Object.assign(state, { seen: { words: ['a', 1, null, true] }, gone: undefined }),
+    )
+    await done
+    const saved = JSON.parse(JSON.stringify(run.runner.save())) as ReturnType<ProcessorRunner['save']>
+    expect(saved.states).toEqual({ p: { seen: { words: ['a', 1, null, true] } } })
+    const states: object[] = []
+    const next = new ProcessorRunner(
+      { inputProcessors: [everyHook('p', state => states.push(state))] },
+      run.host,
+      saved,
+    )
+    await next.runProcessInput(atStart)
+    expect(states).toEqual([{ seen: { words: ['a', 1, null, true] } }])
+    expect(next.ledger.totals).toMatchObject([{ processorId: 'p', hook: 'processInput', callCount: 2 }])
+  })
+
+  it.each<[string, (state: Record<string, unknown>) => void]>([
+    ['a Map in state.seen', state => (state['seen'] = new Map())],
+    ['a Date in state.turns[1].at', state => (state['turns'] = [{}, { at: new Date(0) }])],
+    ['a function in state.again', state => (state['again'] = () => {})],
+    ['a bigint in state.id', state => (state['id'] = 1n)],
+    ['NaN in state.score', state => (state['score'] = Number.NaN)],
+    ['a cycle in state.self', state => (state['self'] = state)],
+    ['a undefined in state.list[0]', state => (state['list'] = [undefined])],
+  ])('is refused with %s', async (found, write) => {
+    const { run, done } = inState(write)
+    await done
+    expect(() => run.runner.save()).toThrow(
+      `The processor 'p' has ${found}, which JSON cannot carry, so the run cannot be saved. Keep plain values in state.`,
+    )
   })
 })

@@ -72,6 +72,40 @@ describe('the verdict of processToolCall', () => {
     expect(guardedBy(() => ({ input: 1 })).verdict()).not.toBeInstanceOf(Promise)
   })
 
+  it('asks a person with the first reason, and the guards after still have their say', async () => {
+    const asks = guardedBy(
+      () => ({ ask: 'is it right?' }),
+      ({ input }) => ({ input: { ...(input as object), checked: true } }),
+      () => ({ ask: 'really?' }),
+    )
+    expect(await asks.verdict()).toEqual({ type: 'asked', input: { euros: 5, checked: true }, reason: 'is it right?' })
+    expect(asks.run.runner.ledger.events).toMatchObject([
+      { processorId: 'g1', effect: { type: 'decided', decision: 'ask' } },
+      { processorId: 'g2', effect: { type: 'changed' } },
+      { processorId: 'g3', effect: { type: 'decided', decision: 'ask' } },
+    ])
+    const denies = guardedBy(
+      async () => (await Promise.resolve(), { ask: 'is it right?' }),
+      () => ({ deny: 'never' }),
+    )
+    expect(await denies.verdict()).toMatchObject({ type: 'denied', reason: 'never' })
+  })
+
+  it('takes a question for answered once a person has approved, and a refusal for what it is', async () => {
+    const approval = { approvalId: 'a-1' }
+    const seen: unknown[] = []
+    const again = (...guards: Guard[]) =>
+      guardedBy(...guards).run.runner.runProcessToolCall({ position: atStart, toolCall, approval })
+    expect(
+      await again(args => {
+        seen.push(args.approval)
+        return { ask: 'is it right?' }
+      }),
+    ).toEqual({ type: 'run', input: toolCall.input })
+    expect(seen).toEqual([approval])
+    expect(await again(() => ({ deny: 'never' }))).toMatchObject({ type: 'denied' })
+  })
+
   it.each<[object, string]>([
     [{ denied: 'x' }, 'unknown-key'],
     [{ input: 1, deny: 'x' }, 'invalid-return'],
