@@ -10,4 +10,8 @@ export {
   prepareToolChoice,
   prepareTools,
   resolveLanguageModel,
+  resolveToolApproval,
+  signToolApproval,
+  validateToolContext,
+  verifyToolApprovalSignature,
 } from 'ai/internal'

@@ -1,6 +1,6 @@
 // One try at a step: prompt, model call, chunks through the processors, the response in the list, and the guards.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { toolNameOf, type ToolPart } from '@lockstep/message-list'
+import { toolNameOf, type MessagePart, type ToolPart } from '@lockstep/message-list'
 import {
   isPromiseLike,
   untilAborted,
@@ -41,10 +41,12 @@ export interface ParsedCall {
 
 /** One try at a step, while it goes and after. */
 export class Attempt {
-  readonly response = new ResponseParts()
-  readonly info: ResponseInfo = { warnings: [], request: {}, metadata: {}, headers: undefined }
+  readonly response: ResponseParts
+  info: ResponseInfo = { model: undefined, warnings: [], request: {}, metadata: {}, headers: undefined }
   /** The calls as they were parsed, by id. */
   readonly parsedCalls = new Map<string, ParsedCall>()
+  /** What the model wrote as the input of a call, by its id. */
+  readonly writtenInputs = new Map<string, string>()
   prepared: PreparedStep | undefined
   summary: CallSummary | undefined
   place: StepPlace | undefined
@@ -59,8 +61,9 @@ export class Attempt {
   #held: Chunk[] | undefined
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(run: Run) {
+  constructor(run: Run, parts: readonly MessagePart[] = []) {
     this.#run = run
+    this.response = new ResponseParts(parts)
     this.#chain = run.runner.streamChain(run.position)
     this.#held = run.hold === undefined ? undefined : []
   }
@@ -170,6 +173,7 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
 export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
   attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
   const { settings, overlay } = attempt.prepared
+  attempt.info.model = { provider: settings.model.provider, modelId: settings.model.modelId }
   const made = run.downloads.resolve(run.list.get.all.prompt(overlay ? { overlay } : {}), settings.model, run.signal)
   const prompt = isPromiseLike(made) ? await untilAborted(made, run.signal) : (made as LanguageModelV4Prompt)
   const request = await run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })

@@ -1,7 +1,19 @@
 // The one error class of this package and the codes it can carry.
 
 /** What went wrong, for programs; the message says it for people, with the cure. */
-export type LoopErrorCode = 'unsupported-model' | 'missing-package' | 'incomplete-stream' | 'invalid-option'
+export type LoopErrorCode =
+  | 'unsupported-model'
+  | 'missing-package'
+  | 'incomplete-stream'
+  | 'invalid-option'
+  | 'invalid-state'
+  | 'unsupported-state'
+  | 'processors-changed'
+  | 'unknown-approval'
+  | 'already-decided'
+  | 'invalid-decision'
+  | 'unknown-tool'
+  | 'unverified-approval'
 
 const marker = Symbol.for('lockstep.error.agent-loop')
 

@@ -1,6 +1,9 @@
 // The algorithm: model call, stream, tools, attempts, stop conditions.
-export { runLoop } from './run-loop.ts'
-export type { RunCallbacks, RunLoopOptions } from './options.ts'
+export { resumeLoop, runLoop } from './run-loop.ts'
+export type { ResumeLoopOptions, Resumption } from './run-loop.ts'
+export type { LoopState } from './loop-state.ts'
+export type { ApprovalDecision, PendingApproval } from './pending-approval.ts'
+export type { RunCallbacks, RunLoopOptions, ToolsContext } from './options.ts'
 export type { LoopResult, RejectedOutput, RunRecord, RunTripwire } from './loop-result.ts'
 export { printTrace } from './trace.ts'
 export type { AttemptTrace, ProcessorTrace, RunTrace, StepTrace, ToolTrace } from './trace.ts'

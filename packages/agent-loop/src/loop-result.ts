@@ -10,6 +10,8 @@ import type {
   TypedToolError,
   TypedToolResult,
 } from 'ai'
+import type { LoopState } from './loop-state.ts'
+import type { PendingApproval } from './pending-approval.ts'
 import type { RunTrace } from './trace.ts'
 
 /** What was refused: kept here and nowhere else. */
@@ -62,6 +64,10 @@ export interface RunRecord<CALL, RESULT, ERROR, OBJECT> {
   readonly finishReason: FinishReason
   readonly stopReason: StopReason
   readonly tripwire: RunTripwire | undefined
+  /** The calls that wait for a person, when `stopReason` is `'suspended'`. */
+  readonly pendingApprovals: readonly PendingApproval[]
+  /** The run as JSON, when `stopReason` is `'suspended'`: `resumeLoop` goes on from it, in this process or another. */
+  readonly loopState: LoopState | undefined
   /** Of the last accepted step, with all that the run added to the conversation as the model reads it. */
   readonly response: StepResult['response'] & { readonly messages: readonly ModelMessage[] }
   /** What the model and its tools added to the conversation. */

@@ -47,6 +47,7 @@ export async function readAnswer(
   try {
     for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
       recorded?.push(part)
+      if (part.type === 'tool-call') attempt.writtenInputs.set(part.toolCallId, part.input)
       const chunks = reader.read(part)
       const taken = takeAll(
         attempt,

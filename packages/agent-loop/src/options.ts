@@ -12,7 +12,14 @@ import type {
   StructuredOutput,
   TracingContext,
 } from '@lockstep/processors'
-import type { StopCondition, ToolCallRepairFunction, ToolChoice, ToolSet } from 'ai'
+import type {
+  StepResult as AISDKStepResult,
+  StopCondition,
+  ToolApprovalConfiguration,
+  ToolCallRepairFunction,
+  ToolChoice,
+  ToolSet,
+} from 'ai'
 import type { Download } from './file-downloads.ts'
 import type { LoopResult } from './loop-result.ts'
 import type { Timeouts } from './timeouts.ts'
@@ -31,6 +38,9 @@ export interface RunCallbacks<TOOLS extends ToolSet = ToolSet, OBJECT = unknown>
     readonly result: LoopResult<TOOLS, OBJECT>
   }) => void | PromiseLike<void>
 }
+
+/** The contexts of tools by their names, as their schemas say. */
+export type ToolsContext<TOOLS extends ToolSet> = Partial<AISDKStepResult<TOOLS, never>['toolsContext']>
 
 /** Everything `runLoop` takes. */
 export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknown>
@@ -57,6 +67,12 @@ export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknow
   readonly stopWhen?: StopCondition<TOOLS, never> | readonly StopCondition<TOOLS, never>[]
   /** How many tools may run at once. 10 when absent. */
   readonly toolConcurrency?: number
+  /** Which calls need a person, by tool or for all; it comes before what a tool says itself, and after `processToolCall`. */
+  readonly toolApproval?: ToolApprovalConfiguration<TOOLS, RequestContext>
+  /** Signs requests for approval, so that an answer in a client's message can be believed. */
+  readonly approvalSecret?: string | Uint8Array
+  /** What each tool is given as its `context`, checked by its `contextSchema`. */
+  readonly toolsContext?: ToolsContext<TOOLS>
   readonly repairToolCall?: ToolCallRepairFunction<TOOLS>
   /** Fetches files that the provider cannot fetch itself; `createDownload()` of the AI SDK when absent. */
   readonly download?: Download

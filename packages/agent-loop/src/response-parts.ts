@@ -7,9 +7,14 @@ type Draft = { -readonly [K in keyof MessagePart]: unknown } & { type: string; [
 
 /** Collects chunks into the parts of a message. */
 export class ResponseParts {
-  readonly #parts: Draft[] = []
+  readonly #parts: Draft[]
   readonly #blocks = new Map<string, Draft>()
   readonly #calls = new Map<string, Draft>()
+
+  /** Goes on from parts that are there. */
+  constructor(parts: readonly MessagePart[] = []) {
+    this.#parts = parts.map(part => ({ ...part }))
+  }
 
   /** The parts so far, as they would be stored. */
   get parts(): readonly MessagePart[] {

@@ -9,7 +9,10 @@ import type { LoopResult, RunTripwire } from './loop-result.ts'
 import type { RunLoopOptions } from './options.ts'
 import { readPromised, rereadObject, settlePromised } from './promised-object.ts'
 import { feedbackOn, Run } from './run.ts'
-import { runStep } from './step.ts'
+import { saveRun, type LoopState } from './loop-state.ts'
+import type { ApprovalDecision } from './pending-approval.ts'
+import { resumedRun, type ResumedRun } from './resumed-run.ts'
+import { resumeStep, runStep } from './step.ts'
 import { noResponse } from './step-result-of.ts'
 import { stopReasonAfter } from './stop.ts'
 import { sumUsage } from './usage.ts'
@@ -30,11 +33,50 @@ interface Ending {
 export function runLoop<TOOLS extends ToolSet = ToolSet, OBJECT = undefined>(
   options: RunLoopOptions<TOOLS, OBJECT>,
 ): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
+  return looped(emit => ({ run: new Run(options as unknown as RunLoopOptions, emit) }))
+}
+
+/** What a run is resumed with: everything `runLoop` takes but what the state has. */
+export type ResumeLoopOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> = Omit<
+  RunLoopOptions<TOOLS, OBJECT>,
+  'messageList' | 'runId'
+>
+
+/** A run that was put down, and what a person decided about its open calls. */
+export interface Resumption {
+  readonly state: LoopState
+  readonly decisions?: readonly ApprovalDecision[]
+}
+
+/**
+ * Goes on with a run that was suspended, in this process or another. It is the same run: it takes the tools, the processors
+ * and the other options again, and no tool that ran is run again. Calls that nobody decided about suspend it once more.
+ *
+ * *Throws*, on the first read: `invalid-state`, `unsupported-state`, `processors-changed`, `unknown-approval`,
+ * `already-decided`, `unknown-tool`, `invalid-decision`. Nothing has happened then.
+ */
+export function resumeLoop<TOOLS extends ToolSet = ToolSet, OBJECT = undefined>(
+  resumption: Resumption,
+  options: ResumeLoopOptions<TOOLS, OBJECT>,
+): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
+  return looped(emit => resumedRun(resumption, options as unknown as ResumeLoopOptions, emit))
+}
+
+interface StartedRun {
+  readonly run: Run
+  /** What has to be read before the run goes on. */
+  readonly resumed?: () => Promise<ResumedRun>
+}
+
+function looped<TOOLS extends ToolSet, OBJECT>(
+  start: (emit: Emit<Chunk>) => StartedRun,
+): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
   let run: Run | undefined
   const produce = async (emit: Emit<Chunk>) => {
-    run = new Run(options as unknown as RunLoopOptions, emit)
+    const started = start(emit)
+    run = started.run
     try {
-      return (await execute(run)) as unknown as LoopResult<TOOLS, OBJECT>
+      return (await execute(run, await started.resumed?.())) as unknown as LoopResult<TOOLS, OBJECT>
     } finally {
       run.close()
     }
@@ -42,9 +84,9 @@ export function runLoop<TOOLS extends ToolSet = ToolSet, OBJECT = undefined>(
   return new ChunkChannel(produce, () => run?.abort(new DOMException('The reader left the stream.', 'AbortError')))
 }
 
-async function execute(run: Run): Promise<LoopResult> {
+async function execute(run: Run, resumed?: ResumedRun): Promise<LoopResult> {
   const accepted: Accepted = { finish: undefined }
-  let ending = await endingOf(run, () => takeSteps(run, accepted))
+  let ending = await endingOf(run, () => takeSteps(run, accepted, resumed))
   if (ending.stopReason === 'aborted') ending = await flushed(run, ending)
   ending = await runEnded(run, ending)
   const told = await tellCaller(run, ending)
@@ -67,23 +109,35 @@ async function endingOf(run: Run, work: () => Promise<StopReason>): Promise<Endi
   }
 }
 
-/** From the input to the accepted response. */
-async function takeSteps(run: Run, accepted: Accepted): Promise<StopReason> {
+/** From the input, or from where the run was put down, to the accepted response. */
+async function takeSteps(run: Run, accepted: Accepted, resumed: ResumedRun | undefined): Promise<StopReason> {
   await run.show(run.chunk('start', { messageId: run.responseId() }))
+  const opened = resumed ? resumed.opened : await begun(run)
+  let open = resumed?.step
+  for (;;) {
+    run.signal.throwIfAborted()
+    const before = { list: open?.before ?? run.list.snapshot(), heldCount: run.heldCount }
+    const made = await (open ? resumeStep(run, open) : runStep(run))
+    open = undefined
+    if ('suspended' in made) {
+      run.loopState = saveRun(run, { opened, open: made.suspended })
+      return 'suspended'
+    }
+    const stopReason = await stopReasonAfter(run, made)
+    if (stopReason === undefined) run.stepNumber++
+    else if (await resultAccepted(run, { opened, before, stopReason, accepted })) return stopReason
+  }
+}
+
+/** Passes the input through the processors. Gives the conversation as the first step finds it. */
+async function begun(run: Run): Promise<Snapshot> {
   const prologue = new Attempt(run)
   run.attempt = prologue
   await run.runner.runProcessInput(run.position)
   await prologue.release()
   run.prologueParts = prologue.response.parts
   run.originalSystemMessages = run.list.getAllSystemMessages()
-  const opened = run.list.snapshot()
-  for (;;) {
-    run.signal.throwIfAborted()
-    const before = { list: run.list.snapshot(), heldCount: run.heldCount }
-    const stopReason = await stopReasonAfter(run, await runStep(run))
-    if (stopReason === undefined) run.stepNumber++
-    else if (await resultAccepted(run, { opened, before, stopReason, accepted })) return stopReason
-  }
+  return run.list.snapshot()
 }
 
 interface Response {
@@ -161,7 +215,8 @@ async function runEnded(run: Run, ending: Ending): Promise<Ending> {
   try {
     const { stopReason, error, tripwire } = ending
     const refusal = tripwire === undefined ? {} : { tripwire: tripwirePayload(tripwire) }
-    const end = { stopReason, result: run.output(), error, ...refusal }
+    const loopState = stopReason === 'suspended' ? { loopState: run.loopState! } : {}
+    const end = { stopReason, result: run.output(), error, ...refusal, ...loopState }
     await run.runner.runProcessRunEnd({ position: run.position, end })
     return ending
   } catch (error) {
@@ -209,6 +264,7 @@ function finishChunk(run: Run, ending: Ending): Chunk {
 function finishReasonOf(run: Run, { stopReason }: Ending): FinishReason {
   if (stopReason === 'error') return 'error'
   if (stopReason === 'tripwire' || stopReason === 'aborted') return 'other'
+  if (stopReason === 'suspended') return run.attempt!.summary!.finishReason
   return run.stepResults.at(-1)?.finishReason ?? 'other'
 }
 
@@ -229,6 +285,7 @@ function resultOf(run: Run, ending: Ending): LoopResult {
     finishReason: finishReasonOf(run, ending),
     stopReason: ending.stopReason,
     tripwire: tripwireOf(run, ending.tripwire),
+    ...suspensionOf(run, ending),
     response: responseOf(run, last),
     messages: run.list.get.response.db(),
     messageList: run.list,
@@ -244,6 +301,13 @@ function resultOf(run: Run, ending: Ending): LoopResult {
       stopReason: ending.stopReason,
     }),
   })
+}
+
+/** What waits for a person. */
+function suspensionOf(run: Run, { stopReason }: Ending): Pick<LoopResult, 'pendingApprovals' | 'loopState'> {
+  if (stopReason !== 'suspended') return { pendingApprovals: [], loopState: undefined }
+  const pendingApprovals = run.pendingCalls.map(({ dynamic: _, schemaInput: _input, ...pending }) => pending)
+  return { pendingApprovals, loopState: run.loopState }
 }
 
 /** The messages are converted when somebody asks for them. */

@@ -15,6 +15,7 @@ import {
   type ModelCallResult,
   type OutputResult,
   type RunHost,
+  type SavedRunner,
   type StepPosition,
   type StepResult,
   type StepSettings,
@@ -29,6 +30,8 @@ import { LoopError } from './errors.ts'
 import { FileDownloads } from './file-downloads.ts'
 import type { RejectedOutput } from './loop-result.ts'
 import type { RunLoopOptions } from './options.ts'
+import type { LoopState } from './loop-state.ts'
+import type { PendingCall } from './pending-approval.ts'
 import { resolveModel } from './resolve-model.ts'
 import { errorText } from './response-parts.ts'
 import { textOf, type AcceptedStep } from './accepted-step.ts'
@@ -46,6 +49,7 @@ export class Run {
   readonly signal: AbortSignal
   readonly usage = new UsageAccount()
   readonly recorder = new TraceRecorder()
+  readonly requestContext: RequestContext
   readonly warnings: string[] = []
   readonly generateId: () => string
   readonly settings: StepSettings
@@ -72,7 +76,11 @@ export class Run {
   /** The structured output, as far as it has been read. */
   object: unknown
   readonly objects = new ObjectReader()
-  #objectRepairCount = 0
+  objectRepairCount = 0
+  /** The calls of the open step that wait for a person. */
+  pendingCalls: readonly PendingCall[] = []
+  /** The run as JSON; there when it ends suspended. */
+  loopState: LoopState | undefined
   /** What a tripwire withdrew. */
   rejected: RejectedOutput = { text: '', toolCalls: [], steps: [] }
   /** Given to tools, so that they can show data too. */
@@ -88,7 +96,7 @@ export class Run {
   #closed = false
   #heldForRun: Chunk[] | undefined
 
-  constructor(options: RunLoopOptions, emit: Emit<Chunk>) {
+  constructor(options: RunLoopOptions, emit: Emit<Chunk>, saved?: SavedRunner) {
     checkOptions(options)
     this.options = options
     this.#emit = emit
@@ -99,9 +107,10 @@ export class Run {
     this.downloads = new FileDownloads(options.download)
     this.signal = this.#abort.signal
     this.timeouts = typeof options.timeout === 'number' ? { totalMs: options.timeout } : (options.timeout ?? {})
+    this.requestContext = options.requestContext ?? new RequestContext()
     this.#unlink = follow(options.abortSignal, this.#abort)
     this.#stopClock = deadline({ ms: this.timeouts.totalMs, of: 'The run' }, error => this.abort(error))
-    this.runner = new ProcessorRunner(withPrepareStep(options), this.#host())
+    this.runner = new ProcessorRunner(withPrepareStep(options), this.#host(), saved)
     this.settings = frozenSettings(settingsOf(options))
     this.retryBudget = options.maxProcessorRetries ?? (options.errorProcessors?.length ? 10 : 0)
     this.hold = holdOf(options)
@@ -169,6 +178,21 @@ export class Run {
     return { type, runId: this.runId, from: 'AGENT', payload } as unknown as Chunk
   }
 
+  /** What is held for the whole run, if that is how it is. */
+  get held(): readonly Chunk[] | undefined {
+    return this.#heldForRun
+  }
+
+  /** Goes on holding what a run held that was put down. */
+  holdAgain(chunks: readonly Chunk[]): void {
+    this.#heldForRun?.push(...chunks)
+  }
+
+  /** Lets the response go on in a message that is there. */
+  continueIn(messageId: string): void {
+    this.#responseId = messageId
+  }
+
   /** The id of the message that the response goes to: a new one when something was put after the last. */
   responseId(): string {
     const messages = this.list.get.all.db()
@@ -209,7 +233,7 @@ export class Run {
 
   /** Tells whether the model may try again to give the object that was asked for; once in a run. */
   grantObjectRepair(): boolean {
-    return this.#objectRepairCount++ === 0
+    return this.objectRepairCount++ === 0
   }
 
   #send(chunk: Chunk): void | Promise<void> {
@@ -239,7 +263,7 @@ export class Run {
       runId: this.runId,
       list: this.list,
       abortSignal: this.signal,
-      requestContext: this.options.requestContext ?? new RequestContext(),
+      requestContext: this.requestContext,
       tracingContext: this.options.tracingContext ?? {},
       writeData: (chunk, processorId) => this.writeData(chunk, processorId),
       callModel: (request, processorId) => this.#callModel(request, processorId),

@@ -7,6 +7,8 @@ import type { Run } from './run.ts'
 
 /** What a provider told about a call and its transport. */
 export interface ResponseInfo {
+  /** Which model was called. */
+  model: StepResult['model'] | undefined
   warnings: readonly SharedV4Warning[]
   request: { readonly body?: unknown }
   metadata: { readonly id?: string; readonly modelId?: string; readonly timestamp?: Date }
@@ -24,11 +26,10 @@ export const noResponse: StepResult['response'] = {
 /** Makes the record of a step. */
 export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): StepResult {
   const { summary, info } = attempt
-  const { model } = attempt.prepared!.settings
   return Object.freeze({
     stepNumber: run.stepNumber,
     attemptCount: run.attemptNumber + 1,
-    model: { provider: model.provider, modelId: model.modelId },
+    model: info.model!,
     ...content,
     object: attempt.object,
     sources: attempt.response.sources,

@@ -4,7 +4,9 @@ import type { Snapshot } from '@lockstep/message-list'
 import { ProcessorError, TripWire, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
+import { restoredAttempt, type OpenStep } from './loop-state.ts'
 import { ProviderFailure } from './model-answer.ts'
+import { enterDecisions, type DecidedCall } from './pending-approval.ts'
 import { failureText, feedbackOn, type Run } from './run.ts'
 import { InvalidObject } from './structured-answer.ts'
 import { stepResultOf } from './step-result-of.ts'
@@ -19,28 +21,63 @@ export interface FinishedStep {
   readonly goesOn: boolean
 }
 
+/** A step whose tools wait for a person. */
+export interface SuspendedStep {
+  readonly suspended: { readonly attempt: Attempt; readonly before: Snapshot }
+}
+
 /** Makes the step `run.stepNumber`. Throws what ended the run: a tripwire, an error, the reason of an abort. */
-export async function runStep(run: Run): Promise<FinishedStep> {
+export function runStep(run: Run): Promise<FinishedStep | SuspendedStep> {
+  return inTime(run, async () => {
+    const before = run.list.snapshot()
+    await run.show(run.chunk('step-start', { stepNumber: run.stepNumber, messageId: run.responseId() }))
+    const attempt = await acceptedAttempt(run)
+    return completeStep(run, { attempt, before }, () => attempt.release())
+  })
+}
+
+/** A step that was put down, with what has been decided about its calls since. */
+export interface ResumedStep {
+  readonly open: OpenStep
+  readonly before: Snapshot
+  readonly decided: readonly DecidedCall[]
+}
+
+/** Goes on with an open step: the calls that were decided about, and no other. Throws as `runStep` does. */
+export function resumeStep(run: Run, { open, before, decided }: ResumedStep): Promise<FinishedStep | SuspendedStep> {
+  return inTime(run, async () => {
+    const attempt = restoredAttempt(run, open)
+    run.attempt = attempt
+    return completeStep(run, { attempt, before }, async () => {
+      await attempt.release()
+      await enterDecisions(run, attempt, decided)
+    })
+  })
+}
+
+async function inTime<T>(run: Run, step: () => Promise<T>): Promise<T> {
   const stopClock = deadline({ ms: run.timeouts.stepMs, of: `Step ${run.stepNumber}` }, error => run.abort(error))
   try {
-    return await makeStep(run)
+    return await step()
   } finally {
     stopClock()
   }
 }
 
-async function makeStep(run: Run): Promise<FinishedStep> {
-  const opened = run.list.snapshot()
-  await run.show(run.chunk('step-start', { stepNumber: run.stepNumber, messageId: run.responseId() }))
-  const attempt = await acceptedAttempt(run)
+/** Runs the tools of an accepted attempt and makes the record of the step. */
+async function completeStep(
+  run: Run,
+  { attempt, before }: SuspendedStep['suspended'],
+  begin: () => Promise<void>,
+): Promise<FinishedStep | SuspendedStep> {
   try {
-    await attempt.release()
+    await begin()
     await runToolPhase(run, attempt)
-    return await finishStep(run, attempt)
+    return run.pendingCalls.length > 0 ? { suspended: { attempt, before } } : await finishStep(run, attempt)
   } catch (error) {
     if (TripWire.isInstance(error)) {
       run.rejected = rejectedOf(attempt)
-      run.withdrawTo(opened)
+      run.withdrawTo(before)
       await reset(run, attempt, error.reason)
     }
     throw error
@@ -173,7 +210,7 @@ async function finishStep(run: Run, attempt: Attempt): Promise<FinishedStep> {
   run.replaceSteps([...run.steps, step])
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
   await run.options.onStepFinish?.(result as never)
-  return { step, goesOn: attempt.toolCalls.length > 0 && allCallsAnswered(attempt) }
+  return { step, goesOn: attempt.toolCalls.length > 0 && allCallsAnswered(run, attempt) }
 }
 
 function record(run: Run, attempt: Attempt, what: Pick<AttemptTrace, 'outcome' | 'reason'>): void {

@@ -1,15 +1,15 @@
-// Before tools start: every call of the step passes processToolCall, in order.
-import type { ToolPart } from '@lockstep/message-list'
-import { toolNameOf } from '@lockstep/message-list'
-import type { ToolCallInfo, ToolCallVerdict } from '@lockstep/processors'
-import { NoSuchToolError } from 'ai'
+// Before tools start: every call of the step passes processToolCall, then the approvals, in order.
+import { isToolPart, toolNameOf, type AgentMessage, type MessageList, type ToolPart } from '@lockstep/message-list'
+import type { GivenApproval, ToolCallInfo, ToolCallVerdict } from '@lockstep/processors'
+import { NoSuchToolError, type ToolSet, type TypedToolCall } from 'ai'
+import { resolveToolApproval } from './ai-internal.ts'
 import type { Attempt } from './attempt.ts'
 import { partsOf, toolPartsOf } from './accepted-step.ts'
 import { activeToolsOf } from './model-call.ts'
 import type { Run } from './run.ts'
 import { checkToolInput } from './tool-input.ts'
 
-/** A call that has passed the guards, and what is to be done with it. */
+/** A call that has passed the guards, and what is to be done with it. `input` is as it stands in the conversation. */
 export interface GuardedToolCall extends ToolCallInfo {
   readonly dynamic: boolean
   readonly verdict: ToolCallVerdict | { readonly type: 'invalid'; readonly error: unknown }
@@ -25,19 +25,89 @@ export async function guardToolCalls(run: Run, attempt: Attempt): Promise<readon
   if (!answering.has(attempt.summary!.finishReason)) return []
   const guarded: GuardedToolCall[] = []
   for (const part of toolPartsOf(partsOf(run.list, attempt.place!)))
-    if (part.state === 'input-available' && !part.providerExecuted) guarded.push(await guard(run, attempt, part))
+    if (part.state === 'input-available' && !part.providerExecuted)
+      guarded.push(await guardToolCall(run, attempt, { part }))
   return guarded
 }
 
-async function guard(run: Run, attempt: Attempt, part: ToolPart): Promise<GuardedToolCall> {
+/** Passes one call through the guards. `approval` is there when a person has approved it: nobody is asked again. */
+export async function guardToolCall(
+  run: Run,
+  attempt: Attempt,
+  { part, approval }: { readonly part: ToolPart; readonly approval?: GivenApproval },
+): Promise<GuardedToolCall> {
   const { toolCallId, input } = part
   const toolCall: ToolCallInfo = { toolCallId, toolName: toolNameOf(part), input }
-  const verdict = await run.runner.runProcessToolCall({ position: run.position, toolCall })
-  const checked = verdict.type === 'run' ? await check(run, attempt, { toolCall, input: verdict.input }) : verdict
-  return { ...toolCall, dynamic: part.type === 'dynamic-tool', verdict: checked }
+  const verdict = await run.runner.runProcessToolCall({ position: run.position, toolCall, approval })
+  const mayRun = verdict.type === 'run' || verdict.type === 'asked'
+  const checked = mayRun ? await check(run, attempt, { toolCall, input: verdict.input }) : verdict
+  const isRewritten = checked.type === 'run' && verdict.type !== 'denied' && verdict.input !== input
+  const final = isRewritten ? rewritten(run, part, checked.input) : input
+  const guarded: GuardedToolCall = {
+    ...toolCall,
+    input: final,
+    dynamic: part.type === 'dynamic-tool',
+    verdict: checked,
+  }
+  if (checked.type !== 'run' || approval) return guarded
+  const asked = verdict.type === 'asked' ? verdict : undefined
+  return { ...guarded, verdict: await approved(run, attempt, { call: guarded, verdict: checked, asked }) }
 }
 
-/** An input that was changed after the model gave it is checked again, and stands in the conversation as it will run. */
+/** Puts an input that a processor changed into the conversation, and gives it as it stands there. */
+function rewritten(run: Run, { toolCallId, state }: ToolPart, input: unknown): unknown {
+  const list = run.list.as({ id: 'loop', hook: 'processToolCall', step: run.stepNumber })
+  const { id } = messageOfCall(list, toolCallId)!
+  if (state === 'input-available') list.updateTool(toolCallId, { state, input })
+  else
+    list.update(id, ({ content }) => {
+      for (const part of content.parts)
+        if ('toolCallId' in part && part.toolCallId === toolCallId) (part as { input: unknown }).input = input
+    })
+  return toolPartsOf(list.find(id)!.content.parts).find(part => part.toolCallId === toolCallId)!.input
+}
+
+/** The message in which a call stands; the latest are looked at first. */
+function messageOfCall(list: MessageList, toolCallId: string): AgentMessage | undefined {
+  return list.get.all
+    .db()
+    .findLast(({ content }) => content.parts.some(part => isToolPart(part) && part.toolCallId === toolCallId))
+}
+
+type RunVerdict = Extract<ToolCallVerdict, { type: 'run' }>
+type AskedVerdict = Extract<ToolCallVerdict, { type: 'asked' }>
+
+/** What the tool and the caller say about approval of a call that a processor lets run, or asks about. */
+async function approved(
+  run: Run,
+  attempt: Attempt,
+  about: { readonly call: GuardedToolCall; readonly verdict: RunVerdict; readonly asked: AskedVerdict | undefined },
+): Promise<ToolCallVerdict> {
+  const { call, verdict, asked } = about
+  const { input } = verdict
+  const { tools } = attempt.prepared!.settings
+  const { toolApproval, toolsContext } = run.options
+  const needed = toolApproval !== undefined || tools[call.toolName]?.needsApproval !== undefined
+  if (!needed) return asked ? { ...asked, input } : verdict
+  const status = await resolveToolApproval({
+    tools,
+    toolCall: {
+      type: 'tool-call',
+      toolCallId: call.toolCallId,
+      toolName: call.toolName,
+      input,
+    } as TypedToolCall<ToolSet>,
+    toolApproval,
+    messages: [...run.list.get.all.model()],
+    toolsContext: toolsContext ?? {},
+    runtimeContext: run.requestContext,
+  })
+  if (status.type === 'denied') return { type: 'denied', input, reason: status.reason ?? 'The call is not allowed.' }
+  if (asked) return { ...asked, input }
+  return status.type === 'user-approval' ? { type: 'asked', input, reason: status.reason ?? '' } : verdict
+}
+
+/** An input that was changed after the model gave it is checked again. */
 async function check(
   run: Run,
   attempt: Attempt,
@@ -51,10 +121,5 @@ async function check(
   const tool = Object.hasOwn(tools, toolName) ? tools[toolName]! : undefined
   if (!tool) return { type: 'invalid', error: new NoSuchToolError({ toolName, availableTools: Object.keys(tools) }) }
   const checked = await checkToolInput(tool, call.input)
-  if ('error' in checked) return { type: 'invalid', error: checked.error }
-  if (call.input !== input)
-    run.list
-      .as({ id: 'loop', hook: 'processToolCall', step: run.stepNumber })
-      .updateTool(toolCallId, { state: 'input-available', input: checked.value })
-  return { type: 'run', input: checked.value }
+  return 'error' in checked ? { type: 'invalid', error: checked.error } : { type: 'run', input: checked.value }
 }

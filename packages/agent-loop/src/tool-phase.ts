@@ -1,8 +1,10 @@
 // The tools of an accepted step: run at once up to a bound, each result through the processors before anyone sees it.
 import { TripWire, untilAborted, type ToolOutcome } from '@lockstep/processors'
 import type { ModelMessage, ToolSet } from 'ai'
-import { createToolModelOutput } from './ai-internal.ts'
+import { createToolModelOutput, validateToolContext } from './ai-internal.ts'
+import { partsOf, toolPartsOf } from './accepted-step.ts'
 import type { Attempt } from './attempt.ts'
+import { askFor } from './pending-approval.ts'
 import { errorText } from './response-parts.ts'
 import type { Run } from './run.ts'
 import type { GuardedToolCall } from './tool-guard.ts'
@@ -11,15 +13,20 @@ import type { ToolTrace } from './trace.ts'
 
 const defaultConcurrency = 10
 
-/** Runs the tools of a step and commits what they gave. Throws: a tripwire of a processor, or the reason of an abort. */
+/** Asks people, runs the other tools of a step and commits what they gave. Throws: a tripwire of a processor, or the reason of an abort. */
 export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
   if (attempt.toolCalls.length === 0) return
+  const [asked, others] = [attempt.toolCalls.filter(isAsked), attempt.toolCalls.filter(call => !isAsked(call))]
+  for (const call of asked) {
+    await askFor(run, attempt, call)
+    note(run, call, 'asked')
+  }
   const phase = new AbortController()
   const unlink = follow(run.signal, phase)
   try {
-    const waiting = attempt.toolCalls.values()
+    const waiting = others.values()
     const workers = Array.from(
-      { length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, attempt.toolCalls.length) },
+      { length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, others.length) },
       async () => {
         for (const call of waiting) await runToolCall(run, attempt, { call, signal: phase.signal })
       },
@@ -30,10 +37,14 @@ export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
   }
 }
 
+function isAsked({ verdict }: GuardedToolCall): boolean {
+  return verdict.type === 'asked'
+}
+
 /** Tells whether the step leaves nothing for somebody else to do: every call of it has an outcome. */
-export function allCallsAnswered(attempt: Attempt): boolean {
-  const { tools } = attempt.prepared!.settings
-  return attempt.toolCalls.every(call => call.verdict.type !== 'run' || tools[call.toolName]?.execute !== undefined)
+export function allCallsAnswered(run: Run, attempt: Attempt): boolean {
+  const calls = toolPartsOf(partsOf(run.list, attempt.place!)).filter(part => !part.providerExecuted)
+  return calls.every(part => part.state.startsWith('output-'))
 }
 
 interface ToolTurn {
@@ -82,10 +93,13 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
 /** Runs the tool; values on the way to the last are shown as they come. */
 async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): Promise<unknown> {
   const tool = attempt.prepared!.settings.tools[call.toolName]! as ToolSet[string] & { execute: ExecuteFunction }
-  const result = tool.execute(
-    call.verdict.type === 'run' ? call.verdict.input : call.input,
-    toolOptions(run, { call, signal }),
-  )
+  const { contextSchema } = tool
+  const given = (run.options.toolsContext as Readonly<Record<string, unknown>> | undefined)?.[call.toolName]
+  const context = contextSchema
+    ? await validateToolContext({ toolName: call.toolName, context: given, contextSchema })
+    : given
+  const input = call.verdict.type === 'run' ? call.verdict.input : call.input
+  const result = tool.execute(input, toolOptions(run, { call, signal }, context))
   if (!isAsyncIterable(result)) return await result
   let last: { readonly output: unknown } | undefined
   for await (const output of result) {
@@ -98,8 +112,8 @@ async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): 
 
 type ExecuteFunction = (input: unknown, options: object) => unknown
 
-function toolOptions(run: Run, { call, signal }: ToolTurn): object {
-  const { options } = run
+/** What a tool is given besides its input: the AI SDK's options, and the run's own. */
+function toolOptions(run: Run, { call, signal }: ToolTurn, context: unknown): object {
   return {
     toolCallId: call.toolCallId,
     /** Made when a tool asks for it, since most do not. */
@@ -107,8 +121,8 @@ function toolOptions(run: Run, { call, signal }: ToolTurn): object {
       return [...run.list.get.all.model()]
     },
     abortSignal: signal,
-    context: options.requestContext,
-    requestContext: options.requestContext,
+    context,
+    requestContext: run.requestContext,
     writer: run.toolWriter,
     runId: run.runId,
   }

@@ -18,7 +18,7 @@ export interface ToolTrace {
   readonly toolCallId: string
   readonly toolName: string
   readonly input: unknown
-  readonly outcome: 'result' | 'error' | 'denied' | 'answered' | 'not-run'
+  readonly outcome: 'result' | 'error' | 'denied' | 'answered' | 'asked' | 'not-run'
 }
 
 /** One step: its attempts, its tool calls, and the processors that did something. */
@@ -53,6 +53,16 @@ export interface RunTrace {
 /** The records that a run keeps while it goes. */
 export class TraceRecorder {
   readonly #steps: { stepNumber: number; attempts: AttemptTrace[]; tools: ToolTrace[] }[] = []
+
+  get steps(): readonly StepTrace[] {
+    return this.#steps
+  }
+
+  /** Goes on from the records of a run that was put down. */
+  restore(steps: readonly StepTrace[]): void {
+    for (const { stepNumber, attempts, tools } of steps)
+      this.#steps.push({ stepNumber, attempts: [...attempts], tools: [...tools] })
+  }
 
   attempt(stepNumber: number, attempt: AttemptTrace): void {
     this.#step(stepNumber).attempts.push(attempt)

@@ -17,6 +17,12 @@ export class UsageAccount {
     return this.#byProcessor
   }
 
+  /** Goes on from the sums of a run that was put down. */
+  restore(total: LanguageModelUsage, byProcessor: Readonly<Record<string, LanguageModelUsage>>): void {
+    this.#total = Object.freeze(total)
+    for (const [processorId, usage] of Object.entries(byProcessor)) this.#byProcessor.set(processorId, usage)
+  }
+
   book(usage: LanguageModelUsage, processorId?: string): void {
     this.#total = Object.freeze(addLanguageModelUsage(this.#total, usage))
     if (processorId !== undefined)
