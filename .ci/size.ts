@@ -9,7 +9,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   'agent-loop': 20_000,
   'batch-executor': 20_000,
   'processors-builtin': 3_000,
-  agent: 5_000,
+  agent: 20_000,
 }
 
 const packages = join(import.meta.dirname, '../packages')
