@@ -1,6 +1,6 @@
 // One try at a step: prompt, model call, chunks through the processors, the response in the list, and the guards.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { toolNameOf, type MessagePart, type ToolPart } from '@lockstep/message-list'
+import { continuationOf, toolNameOf, type MessagePart, type ToolPart } from '@lockstep/message-list'
 import {
   isPromiseLike,
   untilAborted,
@@ -216,7 +216,10 @@ function enterResponse(run: Run, attempt: Attempt): void {
   const opening = run.stepNumber === 0 ? run.prologueParts : []
   const parts = [{ type: 'step-start' }, ...opening, ...attempt.response.parts]
   if (message) list.update(messageId, draft => void draft.content.parts.push(...(parts as never[])))
-  else list.add({ id: messageId, role: 'assistant', content: { format: 2, parts } } as never, 'response')
+  else {
+    const metadata = run.continuedId === undefined ? {} : { metadata: continuationOf(run.continuedId) }
+    list.add({ id: messageId, role: 'assistant', content: { format: 2, parts, ...metadata } } as never, 'response')
+  }
   attempt.place = placeOfLast(run.list, messageId)
   rememberInputs(run, attempt)
 }

@@ -10,6 +10,8 @@ export type { AttemptTrace, ProcessorTrace, RunTrace, StepTrace, ToolTrace } fro
 export { resolveModel } from './resolve-model.ts'
 export { defaultMaxSteps } from './stop.ts'
 export type { Download, DownloadedFile } from './file-downloads.ts'
+export { Steering } from './steering.ts'
+export type { Delivery } from './steering.ts'
 export type { Timeouts } from './timeouts.ts'
 export { LoopError } from './errors.ts'
 export type { LoopErrorCode } from './errors.ts'

@@ -64,14 +64,8 @@ export interface LoopState {
   readonly open: OpenStep | undefined
 }
 
-/** What of a run is not in its own fields when it is put down. */
-interface Whereabouts {
-  readonly opened: Snapshot
-  readonly open?: { readonly attempt: Attempt; readonly before: Snapshot }
-}
-
-/** Saves a run. Throws: `state-not-json` of a processor. */
-export function saveRun(run: Run, { opened, open }: Whereabouts): LoopState {
+/** Saves a run, with its open step when it is in the middle of one. Throws: `state-not-json` of a processor. */
+export function saveRun(run: Run, open?: { readonly attempt: Attempt; readonly before: Snapshot }): LoopState {
   const messageList = run.list.toJSON()
   const state: LoopState = {
     type: 'loop-state',
@@ -79,7 +73,7 @@ export function saveRun(run: Run, { opened, open }: Whereabouts): LoopState {
     runId: run.runId,
     processorIds: run.runner.plan.processors.map(processor => processor.id),
     messageList,
-    opened: savedBefore(opened, messageList),
+    opened: savedBefore(run.opened!, messageList),
     originalSystemMessages: run.originalSystemMessages,
     responseId: run.responseId(),
     stepNumber: run.stepNumber,

@@ -22,6 +22,7 @@ import type {
 } from 'ai'
 import type { Download } from './file-downloads.ts'
 import type { LoopResult } from './loop-result.ts'
+import type { Steering } from './steering.ts'
 import type { Timeouts } from './timeouts.ts'
 
 /** Told about a run as it goes. Exactly one of `onFinish`, `onError` and `onAbort` is called, once. */
@@ -73,6 +74,8 @@ export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknow
   readonly approvalSecret?: string | Uint8Array
   /** What each tool is given as its `context`, checked by its `contextSchema`. */
   readonly toolsContext?: ToolsContext<TOOLS>
+  /** The way to speak to the run while it goes. */
+  readonly steering?: Steering
   readonly repairToolCall?: ToolCallRepairFunction<TOOLS>
   /** Fetches files that the provider cannot fetch itself; `createDownload()` of the AI SDK when absent. */
   readonly download?: Download

@@ -1,12 +1,12 @@
 // Tool calls that wait for a person: what is asked, what is decided, and the proof that a request was really made.
-import { isToolPart } from '@lockstep/message-list'
+import { isToolPart, type ToolApprovalRequest } from '@lockstep/message-list'
 import { isDeepEqualData } from 'ai'
 import { partsOf } from './accepted-step.ts'
 import type { Attempt } from './attempt.ts'
 import { signToolApproval } from './ai-internal.ts'
 import { LoopError } from './errors.ts'
 import type { Run } from './run.ts'
-import { guardToolCall, type GuardedToolCall } from './tool-guard.ts'
+import { checkedInput, guardToolCall, type GuardedToolCall } from './tool-guard.ts'
 import { checkToolInput } from './tool-input.ts'
 
 /** A call that a person has to decide about. */
@@ -28,8 +28,6 @@ export type ApprovalDecision =
 /** A pending call as it is kept. */
 export interface PendingCall extends PendingApproval {
   readonly dynamic: boolean
-  /** What the schema was given, where it makes something else of it: checked once more when the call is approved. */
-  readonly schemaInput?: unknown
 }
 
 /** Asks a person about a call: in the conversation, in the stream and in the result. */
@@ -46,25 +44,32 @@ export async function askFor(run: Run, attempt: Attempt, call: GuardedToolCall):
   const reason = verdict.type === 'asked' && verdict.reason !== '' ? verdict.reason : undefined
   list.updateTool(toolCallId, {
     state: 'approval-requested',
-    approval: { id: approvalId, ...(reason === undefined ? {} : { requestReason: reason }), ...signature },
+    approval: {
+      id: approvalId,
+      ...(reason === undefined ? {} : { requestReason: reason }),
+      ...signature,
+      ...(await schemaInputOf(attempt, call)),
+    },
   })
   const request = { approvalId, toolCallId, toolName, input, ...(reason === undefined ? {} : { reason }) }
-  const pending: PendingCall = { ...request, dynamic, ...(await schemaInputOf(attempt, call)) }
-  run.pendingCalls = [...run.pendingCalls, pending]
+  run.pendingCalls = [...run.pendingCalls, { ...request, dynamic }]
   await attempt.takeInTurn(
     run.chunk('tool-approval-request', { ...request, ...signature, ...(dynamic ? { dynamic } : {}) }),
   )
 }
 
 /** What the model wrote, when the schema makes something else of it and no processor changed it. */
-async function schemaInputOf(attempt: Attempt, call: GuardedToolCall): Promise<Pick<PendingCall, 'schemaInput'>> {
+async function schemaInputOf(
+  attempt: Attempt,
+  call: GuardedToolCall,
+): Promise<Pick<ToolApprovalRequest, 'inputSchemaInput'>> {
   const parsed = attempt.parsedCalls.get(call.toolCallId)
   const tool = attempt.prepared!.settings.tools[call.toolName]
   if (!parsed || !tool || parsed.stored !== call.input) return {}
   const written = parsedJson(attempt.writtenInputs.get(call.toolCallId) ?? '')
   if (isDeepEqualData(written, call.input)) return {}
   const checked = await checkToolInput(tool, written)
-  return 'value' in checked ? { schemaInput: written } : {}
+  return 'value' in checked ? { inputSchemaInput: written } : {}
 }
 
 function parsedJson(text: string): unknown {
@@ -75,12 +80,10 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** A call with its decision, the input checked. */
+/** A call with its decision. */
 export interface DecidedCall {
   readonly call: PendingCall
   readonly decision: ApprovalDecision
-  /** What the tool gets when the call is approved and nobody changes it. */
-  readonly value: unknown
 }
 
 /**
@@ -105,7 +108,8 @@ export async function readDecisions(
     seen.add(approvalId)
     const call = waiting.find(pending => pending.approvalId === approvalId)
     if (!call) throw notWaiting(run, approvalId, waiting)
-    decided.push({ call, decision, value: decision.approved ? await inputFor(run, call, decision) : undefined })
+    await checkDecision(run, call, decision)
+    decided.push({ call, decision })
   }
   return decided
 }
@@ -126,20 +130,16 @@ function notWaiting(run: Run, approvalId: string, waiting: readonly PendingCall[
   )
 }
 
-async function inputFor(
-  run: Run,
-  { toolName, input, schemaInput }: PendingCall,
-  decision: ApprovalDecision & { readonly approved: true },
-): Promise<unknown> {
+async function checkDecision(run: Run, { toolName }: PendingCall, decision: ApprovalDecision): Promise<void> {
+  if (!decision.approved) return
   const tools = run.settings.tools
   if (!Object.hasOwn(tools, toolName))
     throw new LoopError(
       'unknown-tool',
       `The call that was approved is for the tool '${toolName}', which the run does not have now. Resume it with the tools that it was begun with; they are ${JSON.stringify(Object.keys(tools))}.`,
     )
-  const given = isEdited(decision) ? decision.input : (schemaInput ?? input)
-  const checked = await checkToolInput(tools[toolName]!, given)
-  if ('value' in checked) return checked.value
+  const checked = isEdited(decision) ? await checkToolInput(tools[toolName]!, decision.input) : undefined
+  if (checked === undefined || 'value' in checked) return
   throw new LoopError(
     'invalid-decision',
     `The input of the approval '${decision.approvalId}' does not fit the tool '${toolName}': ${String(checked.error)}. Nothing was run; decide again.`,
@@ -161,11 +161,7 @@ export async function enterDecisions(run: Run, attempt: Attempt, decided: readon
   attempt.toolCalls = guarded
 }
 
-async function enterDecision(
-  run: Run,
-  attempt: Attempt,
-  { call, decision, value }: DecidedCall,
-): Promise<GuardedToolCall> {
+async function enterDecision(run: Run, attempt: Attempt, { call, decision }: DecidedCall): Promise<GuardedToolCall> {
   const { toolCallId, toolName, dynamic, approvalId } = call
   const { approved, reason } = decision
   const said = reason === undefined ? {} : { reason }
@@ -181,7 +177,8 @@ async function enterDecision(
   if (!approved)
     return { toolCallId, toolName, input, dynamic, verdict: { type: 'denied', input, reason: reason ?? refusal } }
   if (isEdited(decision)) return guardToolCall(run, attempt, { part, approval: { approvalId, ...said } })
-  return { toolCallId, toolName, input, dynamic, verdict: { type: 'run', input: value } }
+  return { toolCallId, toolName, input, dynamic, verdict: await checkedInput(attempt, part, input) }
 }
 
-const refusal = 'A person did not approve the call.'
+/** What the model reads when a person gave no reason. */
+export const refusal = 'A person did not approve the call.'

@@ -2,6 +2,8 @@
 import type { Snapshot } from '@lockstep/message-list'
 import { TripWire, type Chunk, type StepResult, type StopReason, type TripwirePayload } from '@lockstep/processors'
 import type { FinishReason, ToolSet } from 'ai'
+import { continueAnswered, enterAnswers } from './answered-calls.ts'
+import { enterSteered } from './enter-steered.ts'
 import { contentOf, partsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt } from './attempt.ts'
 import { ChunkChannel, type Emit } from './chunk-channel.ts'
@@ -14,7 +16,7 @@ import type { ApprovalDecision } from './pending-approval.ts'
 import { resumedRun, type ResumedRun } from './resumed-run.ts'
 import { resumeStep, runStep } from './step.ts'
 import { noResponse } from './step-result-of.ts'
-import { stopReasonAfter } from './stop.ts'
+import { defaultMaxSteps, stopReasonAfter } from './stop.ts'
 import { sumUsage } from './usage.ts'
 
 /** How a run ends. */
@@ -75,9 +77,12 @@ function looped<TOOLS extends ToolSet, OBJECT>(
   const produce = async (emit: Emit<Chunk>) => {
     const started = start(emit)
     run = started.run
+    let result: LoopResult | undefined
     try {
-      return (await execute(run, await started.resumed?.())) as unknown as LoopResult<TOOLS, OBJECT>
+      result = await execute(run, await started.resumed?.())
+      return result as unknown as LoopResult<TOOLS, OBJECT>
     } finally {
+      run.options.steering?.end(result?.stopReason ?? 'error')
       run.close()
     }
   }
@@ -111,22 +116,30 @@ async function endingOf(run: Run, work: () => Promise<StopReason>): Promise<Endi
 
 /** From the input, or from where the run was put down, to the accepted response. */
 async function takeSteps(run: Run, accepted: Accepted, resumed: ResumedRun | undefined): Promise<StopReason> {
+  if (!resumed) continueAnswered(run)
   await run.show(run.chunk('start', { messageId: run.responseId() }))
-  const opened = resumed ? resumed.opened : await begun(run)
+  run.opened = resumed ? resumed.opened : await begun(run)
   let open = resumed?.step
   for (;;) {
     run.signal.throwIfAborted()
+    if (!open) await enterSteered(run)
     const before = { list: open?.before ?? run.list.snapshot(), heldCount: run.heldCount }
     const made = await (open ? resumeStep(run, open) : runStep(run))
     open = undefined
     if ('suspended' in made) {
-      run.loopState = saveRun(run, { opened, open: made.suspended })
+      run.loopState = saveRun(run, made.suspended)
       return 'suspended'
     }
     const stopReason = await stopReasonAfter(run, made)
-    if (stopReason === undefined) run.stepNumber++
-    else if (await resultAccepted(run, { opened, before, stopReason, accepted })) return stopReason
+    if (stopReason === undefined || isToldMore(run, stopReason)) run.stepNumber++
+    else if (await resultAccepted(run, { before, stopReason, accepted })) return stopReason
   }
+}
+
+/** An answer is not the end when somebody has said more, and there is a step left to hear it. */
+function isToldMore({ options, steps }: Run, stopReason: StopReason): boolean {
+  if (stopReason !== 'completed' || steps.length >= (options.maxSteps ?? defaultMaxSteps)) return false
+  return options.steering?.hasMore() === true
 }
 
 /** Passes the input through the processors. Gives the conversation as the first step finds it. */
@@ -134,14 +147,14 @@ async function begun(run: Run): Promise<Snapshot> {
   const prologue = new Attempt(run)
   run.attempt = prologue
   await run.runner.runProcessInput(run.position)
-  await prologue.release()
-  run.prologueParts = prologue.response.parts
   run.originalSystemMessages = run.list.getAllSystemMessages()
+  await prologue.release()
+  await enterAnswers(run, prologue)
+  run.prologueParts = prologue.response.parts
   return run.list.snapshot()
 }
 
 interface Response {
-  readonly opened: Snapshot
   /** From before the last step. */
   readonly before: { readonly list: Snapshot; readonly heldCount: number }
   readonly stopReason: StopReason
@@ -163,7 +176,7 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
     if (!TripWire.isInstance(error)) throw error
     run.object = undefined
     if (!run.grantRetry(error)) {
-      await withdrawAll(run, response.opened, error)
+      await withdrawAll(run, error)
       throw error
     }
     run.withdrawTo(response.before.list)
@@ -176,7 +189,7 @@ async function resultAccepted(run: Run, response: Response): Promise<boolean> {
 }
 
 /** Takes the whole response back; what it said is kept for the tripwire alone. */
-async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Promise<void> {
+async function withdrawAll(run: Run, tripwire: TripWire): Promise<void> {
   const steps = run.stepResults
   run.replaceSteps([])
   run.rejected = {
@@ -184,7 +197,7 @@ async function withdrawAll(run: Run, opened: Snapshot, tripwire: TripWire): Prom
     toolCalls: steps.flatMap(step => step.toolCalls),
     steps,
   }
-  run.withdrawTo(opened)
+  run.withdrawTo(run.opened!)
   if (!run.dropHeld()) await run.show(run.chunk('step-reset', { stepNumber: 0, reason: tripwire.reason }))
 }
 
@@ -306,7 +319,7 @@ function resultOf(run: Run, ending: Ending): LoopResult {
 /** What waits for a person. */
 function suspensionOf(run: Run, { stopReason }: Ending): Pick<LoopResult, 'pendingApprovals' | 'loopState'> {
   if (stopReason !== 'suspended') return { pendingApprovals: [], loopState: undefined }
-  const pendingApprovals = run.pendingCalls.map(({ dynamic: _, schemaInput: _input, ...pending }) => pending)
+  const pendingApprovals = run.pendingCalls.map(({ dynamic: _, ...pending }) => pending)
   return { pendingApprovals, loopState: run.loopState }
 }
 

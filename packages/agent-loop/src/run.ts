@@ -79,6 +79,8 @@ export class Run {
   objectRepairCount = 0
   /** The calls of the open step that wait for a person. */
   pendingCalls: readonly PendingCall[] = []
+  /** The list before the first step, with what was put in since: what a refusal of the whole response goes back to. */
+  opened: Snapshot | undefined
   /** The run as JSON; there when it ends suspended. */
   loopState: LoopState | undefined
   /** What a tripwire withdrew. */
@@ -93,6 +95,8 @@ export class Run {
   readonly #unlink: () => void
   readonly #stopClock: () => void
   #responseId: string
+  /** The message that the response's message continues, because something was put in between. */
+  continuedId: string | undefined
   #closed = false
   #heldForRun: Chunk[] | undefined
 
@@ -196,8 +200,10 @@ export class Run {
   /** The id of the message that the response goes to: a new one when something was put after the last. */
   responseId(): string {
     const messages = this.list.get.all.db()
-    if (this.list.find(this.#responseId) && messages.at(-1)?.id !== this.#responseId)
+    if (this.list.find(this.#responseId) && messages.at(-1)?.id !== this.#responseId) {
+      this.continuedId = this.#responseId
       this.#responseId = this.generateId()
+    }
     return this.#responseId
   }
 

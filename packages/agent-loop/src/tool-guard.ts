@@ -1,7 +1,7 @@
 // Before tools start: every call of the step passes processToolCall, then the approvals, in order.
 import { isToolPart, toolNameOf, type AgentMessage, type MessageList, type ToolPart } from '@lockstep/message-list'
 import type { GivenApproval, ToolCallInfo, ToolCallVerdict } from '@lockstep/processors'
-import { NoSuchToolError, type ToolSet, type TypedToolCall } from 'ai'
+import { isDeepEqualData, NoSuchToolError, type ToolSet, type TypedToolCall } from 'ai'
 import { resolveToolApproval } from './ai-internal.ts'
 import type { Attempt } from './attempt.ts'
 import { partsOf, toolPartsOf } from './accepted-step.ts'
@@ -40,7 +40,7 @@ export async function guardToolCall(
   const toolCall: ToolCallInfo = { toolCallId, toolName: toolNameOf(part), input }
   const verdict = await run.runner.runProcessToolCall({ position: run.position, toolCall, approval })
   const mayRun = verdict.type === 'run' || verdict.type === 'asked'
-  const checked = mayRun ? await check(run, attempt, { toolCall, input: verdict.input }) : verdict
+  const checked = mayRun ? await check(attempt, part, verdict.input) : verdict
   const isRewritten = checked.type === 'run' && verdict.type !== 'denied' && verdict.input !== input
   const final = isRewritten ? rewritten(run, part, checked.input) : input
   const guarded: GuardedToolCall = {
@@ -107,19 +107,32 @@ async function approved(
   return status.type === 'user-approval' ? { type: 'asked', input, reason: status.reason ?? '' } : verdict
 }
 
-/** An input that was changed after the model gave it is checked again. */
-async function check(
-  run: Run,
-  attempt: Attempt,
-  call: { readonly toolCall: ToolCallInfo; readonly input: unknown },
-): Promise<GuardedToolCall['verdict']> {
-  const { toolCallId, toolName, input } = call.toolCall
-  const parsed = attempt.parsedCalls.get(toolCallId)
-  if (parsed && call.input === input && parsed.stored === input)
+/** An input that is not as the model's parsed call had it is checked again. */
+async function check(attempt: Attempt, part: ToolPart, input: unknown): Promise<GuardedToolCall['verdict']> {
+  const parsed = attempt.parsedCalls.get(part.toolCallId)
+  if (parsed && input === part.input && parsed.stored === input)
     return parsed.error === undefined ? { type: 'run', input: parsed.input } : { type: 'invalid', error: parsed.error }
+  return checkedInput(attempt, part, input)
+}
+
+/** What the tool gets for an input: what its schema makes of it. */
+export async function checkedInput(
+  attempt: Attempt,
+  part: ToolPart,
+  input: unknown,
+): Promise<GuardedToolCall['verdict']> {
   const tools = activeToolsOf(attempt.prepared!.settings)
+  const toolName = toolNameOf(part)
   const tool = Object.hasOwn(tools, toolName) ? tools[toolName]! : undefined
   if (!tool) return { type: 'invalid', error: new NoSuchToolError({ toolName, availableTools: Object.keys(tools) }) }
-  const checked = await checkToolInput(tool, call.input)
+  const written = input === part.input ? part.approval?.inputSchemaInput : undefined
+  const made = written === undefined ? undefined : await checkToolInput(tool, written)
+  // What the schema was given comes back from a client too: it counts when the schema makes of it what was approved.
+  if (made && 'value' in made && isDeepEqualData(jsonOf(made.value), input)) return { type: 'run', input: made.value }
+  const checked = await checkToolInput(tool, input)
   return 'error' in checked ? { type: 'invalid', error: checked.error } : { type: 'run', input: checked.value }
+}
+
+function jsonOf(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value) ?? 'null') as unknown
 }

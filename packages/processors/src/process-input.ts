@@ -1,4 +1,5 @@
 // processInput: once, before the loop, over the new input.
+import type { AgentMessage, MessageList } from '@lockstep/message-list'
 import type { ProcessorContext, StepPosition } from './context.ts'
 import type { HookScope } from './hook-call.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -14,15 +15,21 @@ export type ProcessInputArgs<
 /** What `processInput` may return. */
 export type ProcessInputResult = MessageResult
 
+/** Where the run is, and which messages are new. */
+export interface InputAt {
+  readonly position: StepPosition
+  readonly given: (list: MessageList) => readonly AgentMessage[]
+}
+
 /** Runs the hook of each processor in order. */
 export function runProcessInput(
   scope: HookScope,
   processors: readonly Processor[],
-  position: StepPosition,
+  { position, given }: InputAt,
 ): MaybePromise<void> {
   return runMessageHook(scope, processors, {
     hook: 'processInput',
-    given: list => list.get.input.db(),
+    given,
     source: 'input',
     empty: 'refused',
     at: () => ({ position, own: {} }),

@@ -5,7 +5,7 @@ import { Ledger, type LedgerEvent, type LedgerTotal } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import { planProcessors, type ProcessorArrays, type ProcessorPlan } from './plan.ts'
 import { runProcessAPIError } from './process-api-error.ts'
-import { runProcessInput } from './process-input.ts'
+import { runProcessInput, type InputAt } from './process-input.ts'
 import { runProcessInputStep, type InputStepStart, type PreparedStep } from './process-input-step.ts'
 import { runProcessLLMRequest } from './process-llm-request.ts'
 import { runProcessLLMResponse } from './process-llm-response.ts'
@@ -17,6 +17,8 @@ import { runProcessToolCall } from './process-tool-call.ts'
 import { runProcessToolResult } from './process-tool-result.ts'
 import { saveStates, type SavedStates } from './saved-state.ts'
 import { StreamChain } from './stream-chain.ts'
+
+const wholeInput: InputAt['given'] = list => list.get.input.db()
 
 type At<TRun extends (...args: never[]) => unknown> = Parameters<TRun>[2]
 
@@ -59,8 +61,9 @@ export class ProcessorRunner {
     }
   }
 
-  runProcessInput(position: StepPosition): MaybePromise<void> {
-    return runProcessInput(this.#scope, this.plan.processInput, position)
+  /** Over the input of the run, or over messages that were put into it later. */
+  runProcessInput(position: StepPosition, given: InputAt['given'] = wholeInput): MaybePromise<void> {
+    return runProcessInput(this.#scope, this.plan.processInput, { position, given })
   }
 
   runProcessInputStep(start: InputStepStart): MaybePromise<PreparedStep> {

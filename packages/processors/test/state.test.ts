@@ -105,7 +105,15 @@ describe('the rest of the context', () => {
 
 describe('a saved runner', () => {
   const inState = (write: (state: Record<string, unknown>) => void) => {
-    const run = testRun({ inputProcessors: [hooked('p', { processInput: ({ state }) => void write(state) })] })
+    const run = testRun({
+      inputProcessors: [
+        hooked('p', {
+          processInput({ state }) {
+            write(state)
+          },
+        }),
+      ],
+    })
     return { run, done: run.runner.runProcessInput(atStart) }
   }
 
