@@ -1,9 +1,12 @@
 // The table of builtins: a name and how it is made. Nothing is loaded before it is asked for.
 import type { Processor } from '@lockstep/processors'
+import { BuiltinError } from './errors.ts'
+import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
+  readonly redactor: RedactorOptions
   readonly 'secret-redactor': SecretRedactorOptions
 }
 
@@ -14,15 +17,17 @@ export type BuiltinName = keyof Builtins
 export type BuiltinChoice = BuiltinName | { [K in BuiltinName]: readonly [K, Builtins[K]?] }[BuiltinName]
 
 const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise<Processor> } = {
+  redactor: async options => (await import('./redactor.ts')).redactor(options),
   'secret-redactor': async options => (await import('./secret-redactor.ts')).secretRedactor(options),
 }
 
-/** Makes a builtin from its name. Throws: a `RangeError` that lists the names, for one that does not exist. */
+/** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */
 export async function loadBuiltin(choice: BuiltinChoice): Promise<Processor> {
   const [name, options] = typeof choice === 'string' ? ([choice, undefined] as const) : choice
   if (!Object.hasOwn(loaders, name))
-    throw new RangeError(
+    throw new BuiltinError(
+      'unknown-builtin',
       `There is no builtin processor '${String(name)}'. The builtins are: ${Object.keys(loaders).join(', ')}. Import a plugin and give it as a value.`,
     )
-  return loaders[name](options)
+  return (loaders[name] as (options: unknown) => Promise<Processor>)(options)
 }

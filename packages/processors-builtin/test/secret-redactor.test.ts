@@ -38,7 +38,7 @@ async function streamed(pieces: readonly string[]): Promise<string> {
 }
 
 const key = `sk-ant-${'a1B2'.repeat(8)}`
-const pem = `-----BEGIN RSA PRIVATE KEY-----\nMIIE ${'x'.repeat(40)}\nabc=\n-----END RSA PRIVATE KEY-----`
+const pem = `-----BEGIN RSA PRIVATE KEY-----\nMIIE${'x'.repeat(40)}\nabc=\n-----END RSA PRIVATE KEY-----`
 const bits = fc.constantFrom(
   key,
   pem,
@@ -103,7 +103,7 @@ describe('the secret redactor', () => {
     const processor = await loadBuiltin(['secret-redactor', { replacement: () => '***' }])
     expect(processor.id).toBe('secret-redactor')
     await expect(loadBuiltin('secret-redacter' as never)).rejects.toThrow(
-      "There is no builtin processor 'secret-redacter'. The builtins are: secret-redactor.",
+      "There is no builtin processor 'secret-redacter'. The builtins are: redactor, secret-redactor.",
     )
   })
 })

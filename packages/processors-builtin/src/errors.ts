@@ -1,0 +1,29 @@
+// The error class of this package, and its codes.
+
+const marker = Symbol.for('lockstep.builtin-error')
+
+/** What went wrong: the code tells which, the message has the value and the cure. */
+export type BuiltinErrorCode =
+  | 'unknown-builtin'
+  | 'unknown-kind'
+  | 'unsupported-pattern'
+  | 'empty-pattern'
+  | 'missing-hash-key'
+  | 'missing-crypto'
+
+/** A mistake in how a builtin was set up. */
+export class BuiltinError extends Error {
+  override readonly name = 'BuiltinError'
+  readonly code: BuiltinErrorCode
+
+  constructor(code: BuiltinErrorCode, message: string) {
+    super(message)
+    this.code = code
+    Object.defineProperty(this, marker, { value: true })
+  }
+
+  /** Tells whether a value is a `BuiltinError`, from this copy of the package or another. */
+  static isInstance(value: unknown): value is BuiltinError {
+    return typeof value === 'object' && value !== null && marker in value
+  }
+}
