@@ -1,8 +1,9 @@
 // What a batch tells its listeners, and the same in lines of text.
 import type { Plan } from './plan.ts'
+import type { Savings, Usage } from './savings.ts'
 
 /** Why a batch or a turn ended: the plan's reason, or what broke the turn off. */
-export type StoppedReason = Plan['stoppedReason'] | 'prepare_error' | 'llm_error' | 'aborted'
+export type StoppedReason = Plan['stoppedReason'] | 'prepare_error' | 'llm_error' | 'tripwire' | 'aborted'
 
 /** How long the phases of a turn took. */
 export interface BatchTiming {
@@ -16,7 +17,7 @@ export interface BatchTiming {
 /** What every event says: whose batch it is, in words what happened, and how many steps the batch holds by now. */
 export interface BatchEventDetails {
   readonly sessionId: string
-  readonly routeId: string
+  readonly routeId: string | null
   readonly reason: string
   readonly batchSize: number
 }
@@ -34,6 +35,8 @@ export interface BatchEventMap {
   readonly batch_complete: {
     readonly stoppedReason: StoppedReason
     readonly callCount: number
+    readonly usage: Usage
+    readonly savings: Savings
     readonly timing: BatchTiming
     readonly error?: string
   }
@@ -62,12 +65,12 @@ export class Told {
    */
   newsOf(plan: Plan, enteredCount = 0): readonly BatchNews[] {
     const { sessionId, routeId, steps, batch, stoppedReason, stoppedAtStep: stepId } = plan
-    const fresh = steps.filter(({ id, status }) => this.#steps.get(id) !== status)
+    const fresh = steps.filter(({ id, status }) => this.#steps.get(`${routeId}/${id}`) !== status)
     const walked = fresh.filter(({ status }) => status === 'batched' || status === 'skipped')
     const size = enteredCount + batch.length
-    const end = `${stoppedReason} ${stepId} ${size}`
+    const end = `${routeId} ${stoppedReason} ${stepId} ${size}`
     if (walked.length === 0 && this.#stop === end) return []
-    for (const { id, status } of walked) this.#steps.set(id, status)
+    for (const { id, status } of walked) this.#steps.set(`${routeId}/${id}`, status)
     this.#stop = end
 
     const details = (reason: string, batchSize: number) => ({ sessionId, routeId, reason, batchSize })
@@ -75,7 +78,6 @@ export class Told {
       enteredCount +
       steps.slice(0, steps.findIndex(step => step.id === id) + 1).filter(step => step.status === 'batched').length
     const stepIndex = steps.find(step => step.status !== 'done')?.index ?? steps.length
-    const last = steps.at(-1)
     return [
       { type: 'batch_start', details: { ...details('batch determination begins', enteredCount), stepIndex } },
       ...walked.map(({ id, status, reason }): BatchNews => ({
@@ -85,7 +87,7 @@ export class Told {
       {
         type: 'batch_stop',
         details: {
-          ...details(last?.id === stepId ? (last?.reason ?? '') : 'no step is left', size),
+          ...details(stopReasonOf(plan), size),
           stoppedReason,
           ...(stepId !== undefined && { stepId }),
           missing: plan.ask?.fields ?? [],
@@ -93,6 +95,12 @@ export class Told {
       },
     ]
   }
+}
+
+function stopReasonOf({ steps, stoppedReason, stoppedAtStep }: Plan): string {
+  if (stoppedReason === 'no_route') return 'no route is chosen'
+  const last = steps.at(-1)
+  return last?.id === stoppedAtStep ? (last?.reason ?? '') : 'no step is left'
 }
 
 const stopLines: Partial<Record<StoppedReason, string>> = {

@@ -1,8 +1,10 @@
 // The executor: a turn and each of its phases under the same options, with listeners. It keeps nothing of a session,
 // so one instance serves any number of them at once.
+import type { ToolSet } from 'ai'
 import { debugLines, Told, type BatchEvent, type BatchNews } from './batch-event.ts'
 import { BatchPromptBuilder, type PromptBudget } from './batch-prompt-builder.ts'
-import { BatchTurn, type BatchResponse, type BatchTurnOptions, type ExecutedStep } from './batch-turn.ts'
+import type { BatchResponse, ExecutedStep, TurnChunk } from './batch-response.ts'
+import { BatchTurn, type BatchTurnOptions } from './batch-turn.ts'
 import { collectValues, type CollectedData, type CollectOptions } from './collect-values.ts'
 import { enterBatch } from './enter-batch.ts'
 import { BatchError, reasonOf } from './errors.ts'
@@ -11,12 +13,15 @@ import type { HookTurn } from './hook.ts'
 import type { Issue } from './issue.ts'
 import { plan, type Plan, type PlanOptions } from './plan.ts'
 import type { Route } from './route.ts'
+import { respondWith, type ConversationResponse, type RespondInput, type RespondOptions } from './respond.ts'
 import type { Session } from './session.ts'
 
 /** How an executor plans, what a prompt may hold, and who is told. */
 export interface BatchExecutorOptions extends PlanOptions, PromptBudget {
   /** Writes the debug lines to the console, or to a function. */
   readonly debug?: boolean | ((line: string) => void)
+  /** Replies in the call that reads the message, before the plan is certain. `false` makes two calls of it. */
+  readonly speculate?: boolean
   /** The clock, in milliseconds. */
   readonly now?: () => number
 }
@@ -37,18 +42,20 @@ export interface PreparedBatch<TData> {
 export class BatchExecutor {
   readonly #options: PlanOptions
   readonly #maxPromptTokens: number
+  readonly #speculate: boolean
   readonly #builder: BatchPromptBuilder
   readonly #now: () => number
   readonly #listeners = new Set<BatchEventListener>()
 
   constructor(options: BatchExecutorOptions = {}) {
-    const { debug = false, now = Date.now, maxPromptTokens = Infinity, countTokens } = options
+    const { debug = false, now = Date.now, maxPromptTokens = Infinity, countTokens, speculate = true } = options
     const { maxSteps, maxAsks, satisfiedBy } = options
     if (maxSteps !== undefined && !(maxSteps >= 1)) {
       throw new BatchError('invalid-option', `maxSteps is ${maxSteps}. Give a number from 1, or leave it out.`)
     }
     this.#options = { maxSteps, maxAsks, satisfiedBy }
     this.#maxPromptTokens = maxPromptTokens
+    this.#speculate = speculate
     this.#builder = new BatchPromptBuilder({ maxSteps, maxPromptTokens, countTokens })
     this.#now = now
     if (debug === false) return
@@ -123,19 +130,55 @@ export class BatchExecutor {
    *
    * *Order:* read the message and reply in one call, write the values, enter the steps that are satisfied, speak,
    * finalize, settle. A second call is made only when the reply does not say what the steps then ask for; none at all
-   * when there is nothing to read and only fixed words to say.
+   * when there is nothing to read and only fixed words to say. With several routes the same call chooses one.
    *
    * *Throws* only for mistakes in the route or its schema; a failing prepare hook or model and an abort are in `error`,
    * with the session as it was given, so that the same turn can be made again.
    */
-  executeBatch<TData, TContext>(turn: BatchTurnOptions<TData, TContext>): Promise<BatchResponse<TData>> {
+  async executeBatch<TData, TContext>(turn: BatchTurnOptions<TData, TContext>): Promise<BatchResponse<TData>> {
+    return drained(this.streamBatch(turn))
+  }
+
+  /**
+   * Makes one turn, yields its message as it is written, and returns what `executeBatch` returns.
+   *
+   * *Order:* nothing happens before the first read. The first word comes after the values were read and the prepare
+   * hooks ran. `text-reset` takes back what was shown; the text after the last one is the message. Leaving the stream
+   * ends the model call, and the turn.
+   */
+  streamBatch<TData, TContext>(
+    turn: BatchTurnOptions<TData, TContext>,
+  ): AsyncGenerator<TurnChunk, BatchResponse<TData>, void> {
     return new BatchTurn(turn, {
       options: this.#options,
       maxPromptTokens: this.#maxPromptTokens,
+      speculate: this.#speculate,
       builder: this.#builder,
+      countTokens: text => this.#builder.countTokens(text),
       now: this.#now,
       emit: news => this.#emit(news),
-    }).run()
+    }).stream()
+  }
+
+  /**
+   * Makes one turn of a conversation through the agent loop.
+   *
+   * *Shape:* `input` is text, or messages in any format. The response has the conversation after the turn in
+   * `messageList`; the one given is not written to.
+   */
+  async respond<TData, TContext, TOOLS extends ToolSet = ToolSet>(
+    input: RespondInput,
+    options: RespondOptions<TData, TContext, TOOLS>,
+  ): Promise<ConversationResponse<TData>> {
+    return drained(this.streamResponse(input, options))
+  }
+
+  /** The same, with the message as it is written. */
+  streamResponse<TData, TContext, TOOLS extends ToolSet = ToolSet>(
+    input: RespondInput,
+    options: RespondOptions<TData, TContext, TOOLS>,
+  ): AsyncGenerator<TurnChunk, ConversationResponse<TData>, void> {
+    return respondWith(input, options, turn => this.streamBatch(turn))
   }
 
   #emit(news: BatchNews): readonly Issue[] {
@@ -148,5 +191,12 @@ export class BatchExecutor {
         return [{ code: 'listener-failed', message: `A listener threw at ${event.type}: ${reasonOf(thrown)}` }]
       }
     })
+  }
+}
+
+async function drained<T>(stream: AsyncGenerator<unknown, T, void>): Promise<T> {
+  for (;;) {
+    const next = await stream.next()
+    if (next.done) return next.value
   }
 }

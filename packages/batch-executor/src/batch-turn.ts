@@ -1,75 +1,61 @@
-// One turn over a route, phase by phase: read and reply in one call, enter what that satisfied, speak, finish, settle.
-import { Told, type BatchNews, type BatchTiming, type StoppedReason } from './batch-event.ts'
+// One turn, phase by phase: read and reply in one call, enter what that satisfied, speak, finish, settle.
+import type { StoppedReason } from './batch-event.ts'
 import type { BatchPrompt, BatchPromptBuilder, PromptSource } from './batch-prompt-builder.ts'
-import { collectValues } from './collect-values.ts'
-import { enterBatch } from './enter-batch.ts'
-import { BatchError, reasonOf, type BatchErrorCode } from './errors.ts'
+import { ShownMessage, type BatchResponse, type TurnChunk } from './batch-response.ts'
+import { BatchError, type BatchErrorCode } from './errors.ts'
+import { joinFields } from './fields.ts'
 import { finalizeSteps } from './finalize-steps.ts'
-import { abortedBy, untilAborted, type HookTurn } from './hook.ts'
-import type { Issue } from './issue.ts'
-import { plan, spokenBy, type Plan, type PlanOptions } from './plan.ts'
+import { abortedBy, type HookTurn, type TurnContext } from './hook.ts'
+import type { Line } from './line.ts'
+import { matchAnswer } from './match-answer.ts'
+import { answerOf, isAnswer, type AnswerPiece, type CallModel, type ModelAnswer } from './model-call.ts'
+import { plan, planWithoutRoute, type Plan, type PlanOptions } from './plan.ts'
 import { contradictions, fits, type Speech } from './reply-fit.ts'
-import { readReply, type Reply } from './reply.ts'
-import { stepsOf } from './route.ts'
-import type { Session } from './session.ts'
-import type { ValueChange } from './set-values.ts'
+import { ReplyReader } from './reply-reader.ts'
+import type { Reply } from './reply.ts'
+import { stepsOf, type Route } from './route.ts'
+import { savingsOf } from './savings.ts'
+import type { RawValues } from './set-values.ts'
 import { settleTurn } from './settle-turn.ts'
+import { TurnDraft } from './turn-draft.ts'
+import { TurnLog, type LogServices } from './turn-log.ts'
 
-/** Makes one model call: gets the prompt, returns the object that the prompt's schema describes. */
-export type CallModel = (prompt: BatchPrompt, options: { readonly abortSignal: AbortSignal | undefined }) => unknown
-
-/** One turn to be made. */
-export type BatchTurnOptions<TData, TContext> = HookTurn<TData, TContext> & {
-  /** What the user said. Absent: the turn only speaks, for example to begin the conversation. */
-  readonly input?: string
-  readonly callModel: CallModel
-}
-
-/** A step that a turn executed. */
-export interface ExecutedStep {
-  readonly id: string
-  readonly routeId: string
-}
-
-/** What came of a turn. */
-export interface BatchResponse<TData> {
-  /** What to tell the user; `''` when there is nothing to say. */
-  readonly message: string
-  /** The steps that this turn satisfied, in order; not the one it asks. */
-  readonly executedSteps: readonly ExecutedStep[]
-  readonly stoppedReason: StoppedReason
-  /** The session after the turn; the one given when the turn was broken off. */
-  readonly session: Session<TData>
-  /** What broke the turn off, or the finalize hooks that failed after it held. */
-  readonly error?: BatchError
-  /** Where the route stands after the turn. */
-  readonly plan: Plan
-  readonly changes: readonly ValueChange[]
-  readonly issues: readonly Issue[]
-  /** How many model calls were made. */
-  readonly callCount: number
-}
+/** One turn to be made, over one route or over several of which the message chooses one. */
+export type BatchTurnOptions<TData, TContext> = TurnContext<TData, TContext> &
+  (
+    | { readonly route: Route<TData, TContext>; readonly routes?: undefined }
+    | { readonly routes: readonly Route<TData, TContext>[]; readonly route?: undefined }
+  ) & {
+    /** What the user said. Absent: the turn only speaks, for example to begin the conversation. */
+    readonly input?: string
+    /** What the user gave in another way than words, for example with a button or a form: no model has to read it. */
+    readonly values?: RawValues<NoInfer<TData>>
+    readonly callModel: CallModel
+  }
 
 /** What a turn needs from its executor. */
-export interface TurnServices {
+export interface TurnServices extends LogServices {
   readonly options: PlanOptions
   readonly maxPromptTokens: number
+  /** The call that reads the message also replies to it. */
+  readonly speculate: boolean
   readonly builder: BatchPromptBuilder
-  readonly now: () => number
-  /** Tells the listeners, and returns the failures of those that threw. */
-  readonly emit: (news: BatchNews) => readonly Issue[]
 }
 
-/** A reply together with the prompt that it answers. */
-interface Heard {
-  readonly prompt: BatchPrompt
-  readonly reply: Reply
+/** A turn whose steps are entered: where it stands, and what is to be said. */
+interface Entered<TData, TContext> {
+  readonly route: Route<TData, TContext> | undefined
+  readonly ending: Plan
+  readonly speech: Speech
+  /** The reply that was read, when there was one and it says what is to be said. */
+  readonly reply: Reply | undefined
 }
 
 const breaks: Partial<Record<BatchErrorCode, StoppedReason>> = {
   'prepare-failed': 'prepare_error',
   'model-failed': 'llm_error',
   'invalid-reply': 'llm_error',
+  refused: 'tripwire',
   aborted: 'aborted',
 }
 
@@ -77,181 +63,276 @@ const breaks: Partial<Record<BatchErrorCode, StoppedReason>> = {
 export class BatchTurn<TData, TContext> {
   readonly #turn: BatchTurnOptions<TData, TContext>
   readonly #services: TurnServices
-  readonly #told = new Told()
-  readonly #entered: string[] = []
-  readonly #changes: ValueChange[] = []
-  readonly #issues: Issue[] = []
-  readonly #times = { llmCallMs: 0, dataCollectionMs: 0, prepareHooksMs: 0, finalizeHooksMs: 0 }
-  readonly #startedAt: number
-  #session: Session<TData>
-  #callCount = 0
+  readonly #routes: readonly Route<TData, TContext>[]
+  /** The route that the conversation is on when the turn begins. */
+  readonly #current: Route<TData, TContext> | undefined
+  readonly #log: TurnLog
+  #draft: TurnDraft<TData, TContext>
 
+  /** *Throws* `duplicate-route` when two routes have one id. */
   constructor(turn: BatchTurnOptions<TData, TContext>, services: TurnServices) {
     this.#turn = turn
     this.#services = services
-    this.#session = turn.session
-    this.#startedAt = services.now()
+    this.#routes = turn.routes ?? [turn.route]
+    const ids = this.#routes.map(({ id }) => id)
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+    if (twice !== undefined) {
+      throw new BatchError('duplicate-route', `There are two routes "${twice}". Give each route an id of its own.`)
+    }
+    const [only, ...others] = this.#routes
+    this.#current = others.length === 0 ? only : this.#routes.find(({ id }) => id === turn.session.routeId)
+    this.#log = new TurnLog(services)
+    this.#draft = new TurnDraft(turn.session, services.options)
   }
 
   /**
-   * Makes the turn.
+   * Makes the turn, and yields its message as it is written.
    *
    * A prepare hook, the model or an abort that ends it is a value, with the session as it was given. *Throws* only for
-   * mistakes in the route or its schema.
+   * mistakes in a route or its schema.
    */
-  async run(): Promise<BatchResponse<TData>> {
-    const { abortSignal, route } = this.#turn
+  async *stream(): AsyncGenerator<TurnChunk, BatchResponse<TData>, void> {
+    const { abortSignal } = this.#turn
+    const shown = new ShownMessage()
     try {
       if (abortSignal?.aborted) throw abortedBy(abortSignal)
-      const heard = await this.#read()
-      const ending = await this.#enter()
-      const message = await this.#speak(ending, heard)
-      const error = await this.#finalize()
-      const executedSteps = this.#entered.map(id => ({ id, routeId: route.id }))
-      const session = settleTurn(this.#session, ending)
-      return this.#respond(
-        { message, executedSteps, stoppedReason: ending.stoppedReason, session, plan: ending },
-        error,
-      )
+      const entered = yield* shown.follow(this.#speak())
+      const error = await this.#finalize(entered.route)
+      return this.#settled(entered, { message: shown.text, error })
     } catch (thrown) {
+      yield* shown.become('')
       const stoppedReason = BatchError.isInstance(thrown) ? breaks[thrown.code] : undefined
       if (stoppedReason === undefined) throw thrown
-      this.#changes.length = 0
-      const { session } = this.#turn
-      const before = { message: '', executedSteps: [], stoppedReason, session, plan: this.#plan(session) }
-      return this.#respond(before, thrown as BatchError)
+      return this.#brokenOff(stoppedReason, thrown as BatchError)
     }
   }
 
-  #plan(session: Session<TData>): Plan {
-    return plan(session, this.#turn.route, { ...this.#services.options, maxSteps: Infinity })
+  /** Yields the message as far as it is known; a shorter one takes back what was yielded before. */
+  async *#speak(): AsyncGenerator<string, Entered<TData, TContext>, void> {
+    const entered = yield* this.#read()
+    const { speech, reply, ending } = entered
+    const lines = linesOf(speech)
+    if (isFixed(lines) || (lines.length === 0 && !this.#turn.input)) {
+      yield this.#acknowledgement(lines, reply) ?? lines.map(line => line.prompt).join('\n')
+    } else if (reply?.message !== undefined) yield reply.message
+    else {
+      const source = { ...this.#source(entered.route), plan: { ...ending, agenda: lines } }
+      yield* this.#reply(this.#services.builder.build({ ...source, task: 'reply' }))
+    }
+    return entered
   }
 
-  /** Reads the message, in the call that also replies to it. None is made when there is nothing to read. */
-  async #read(): Promise<Heard | undefined> {
-    const { input, route } = this.#turn
-    if (!input) return undefined
-    const prompt = this.#services.builder.build({ ...this.#source(), plan: this.#plan(this.#session) })
-    if (Object.keys(prompt.names).length === 0) return undefined
-    const reply = await this.#call(prompt)
-    const { values } = reply
-    const from = this.#services.now()
-    const collected = collectValues({ session: this.#session, route, values, input })
-    this.#times.dataCollectionMs += this.#services.now() - from
-    this.#session = collected.session
-    this.#changes.push(...collected.changes)
-    this.#issues.push(...collected.issues)
-    return { prompt, reply }
-  }
-
-  /** Enters every step that is satisfied, one batch after the other, and returns the plan that is left. */
-  async #enter(): Promise<Plan> {
-    const { route } = this.#turn
-    const { options } = this.#services
-    for (;;) {
-      const due = plan(this.#session, route, options)
-      this.#tell(due)
-      const before = [...this.#entered]
-      const onEntered = (stepId: string, next: Plan) => {
-        this.#entered.push(stepId)
-        this.#tell(next)
+  /**
+   * Reads the message and enters the steps that it satisfies. No call is made when there is nothing to read.
+   *
+   * *Order:* what was read is complete before the message begins; the steps are entered, and the plan made again, before
+   * the first word of it is yielded. When the model withdraws what was read, all of that begins again.
+   */
+  async *#read(): AsyncGenerator<string, Entered<TData, TContext>, void> {
+    this.#begin()
+    const prompt = this.#readsCertainAnswer() ? undefined : this.#readingPrompt()
+    if (prompt === undefined) return this.#enter(this.#current)
+    const reader = new ReplyReader(prompt, joinFields(this.#routes.map(({ fields }) => fields)))
+    let entered: Entered<TData, TContext> | undefined
+    let answer: ModelAnswer | undefined
+    for await (const piece of this.#call(prompt)) {
+      if (isAnswer(piece)) answer = piece
+      else reader.hear(piece)
+      if (reader.head === undefined && entered !== undefined) {
+        entered = undefined
+        this.#begin()
+        yield ''
       }
-      const turn = { ...this.#turn, session: this.#session }
-      const batch = await this.#timed('prepareHooksMs', () =>
-        enterBatch(turn, { plan: due, options, before, onEntered }),
-      )
-      this.#session = batch.session
-      if (batch.plan.stoppedReason !== 'max_steps_reached') return batch.plan
+      if (reader.head !== undefined) entered ??= await this.#enterRead(reader.head, prompt)
+      if (entered?.reply !== undefined && !isFixed(linesOf(entered.speech))) yield reader.message
+    }
+    const reply = reader.finish(answer?.object)
+    if (entered !== undefined && reader.head !== undefined) return { ...entered, reply: entered.reply && reply }
+    if (entered !== undefined) this.#begin()
+    yield ''
+    return this.#enterRead(reply, prompt)
+  }
+
+  /** Starts from the session as it was given, with the values that need no reading. */
+  #begin(): void {
+    const { session, values } = this.#turn
+    this.#draft = new TurnDraft(session, this.#services.options)
+    if (values !== undefined) this.#draft.collect({ routes: this.#inOrder(this.#current), values })
+  }
+
+  /** Takes an answer that needs no model to be read, if the message is one. */
+  #readsCertainAnswer(): boolean {
+    const { session, input } = this.#turn
+    const values = input && this.#current ? matchAnswer(session, this.#current, input) : undefined
+    if (values === undefined) return false
+    this.#draft.collect({ routes: this.#inOrder(this.#current), values, ...(input && { input }) })
+    return true
+  }
+
+  /** The prompt of the call that reads the message; none when there is nothing to read or to choose. */
+  #readingPrompt(): BatchPrompt | undefined {
+    if (!this.#turn.input) return undefined
+    const task = this.#services.speculate ? 'both' : 'read'
+    const prompt = this.#services.builder.build({
+      ...this.#source(this.#current),
+      plan: this.#planOf(this.#current),
+      task,
+    })
+    return Object.keys(prompt.names).length === 0 && prompt.others.length === 0 ? undefined : prompt
+  }
+
+  async #enterRead(reply: Reply, prompt: BatchPrompt): Promise<Entered<TData, TContext>> {
+    const { input } = this.#turn
+    const route = this.#routes.find(({ id }) => id === reply.route) ?? this.#current
+    await this.#log.timed('dataCollectionMs', () => {
+      const routes = this.#inOrder(route)
+      this.#draft.collect({ routes, values: reply.values, ...(input !== undefined && { input }) })
+    })
+    const entered = await this.#enter(route)
+    const isTrue = contradictions(this.#draft.issues).length === 0 && fits(reply, prompt, entered.speech)
+    return { ...entered, reply: isTrue && this.#services.speculate ? reply : undefined }
+  }
+
+  async #enter(route: Route<TData, TContext> | undefined): Promise<Entered<TData, TContext>> {
+    const draft = this.#draft
+    const tell = (due: Plan) => this.#log.tell(due, draft.entered.length)
+    const ending = await this.#log.timed('prepareHooksMs', async () => {
+      if (route !== undefined) return draft.enter(this.#hookTurn(route), tell)
+      const nothing = planWithoutRoute(draft.session)
+      tell(nothing)
+      return nothing
+    })
+    return { route, ending, speech: draft.speechOf(route, ending), reply: undefined }
+  }
+
+  /** The reply instead of fixed words, when something was corrected that it acknowledges and all those words are in it. */
+  #acknowledgement(lines: readonly Line[], reply: Reply | undefined): string | undefined {
+    const isCorrected = this.#draft.changes.some(({ type }) => type !== 'set')
+    const message = reply?.message ?? ''
+    return isCorrected && lines.length > 0 && lines.every(line => message.includes(line.prompt)) ? message : undefined
+  }
+
+  /** Asks for the words alone, once it is known what they have to say. */
+  async *#reply(prompt: BatchPrompt): AsyncGenerator<string, void, void> {
+    const reader = new ReplyReader(prompt, { get: () => undefined })
+    for await (const piece of this.#call(prompt)) {
+      if (!isAnswer(piece)) reader.hear(piece)
+      yield isAnswer(piece) ? (reader.finish(piece.object).message ?? '') : reader.message
     }
   }
 
-  /** Finds the message: fixed words if that is all there is, else the reply if it fits, else one more call. */
-  async #speak(ending: Plan, heard: Heard | undefined): Promise<string> {
-    const { route, input } = this.#turn
-    const walk = { session: this.#session, route, options: this.#services.options, issues: this.#issues }
-    const steps = stepsOf(route).filter(({ id }) => this.#entered.includes(id))
-    const speech: Speech = { says: steps.flatMap(step => spokenBy(walk, step)), ask: ending.ask }
-    const lines = speech.ask === undefined ? speech.says : [...speech.says, speech.ask]
-    if (lines.every(line => line.verbatim) && (lines.length > 0 || !input))
-      return lines.map(line => line.prompt).join('\n')
-    const refused = contradictions(this.#issues)
-    if (heard !== undefined && refused.length === 0 && fits(heard.reply, heard.prompt, speech))
-      return heard.reply.message
-    const said: Plan = { ...ending, agenda: lines }
-    const prompt = this.#services.builder.build({ ...this.#source(), plan: said, replyOnly: true })
-    return (await this.#call(prompt)).message
+  /** Makes a call; its answer comes last. */
+  async *#call(prompt: BatchPrompt): AsyncGenerator<AnswerPiece | ModelAnswer, void, void> {
+    const { abortSignal, callModel } = this.#turn
+    const { maxPromptTokens } = this.#services
+    if (prompt.tokenCount > maxPromptTokens) {
+      const message = `The prompt has ${prompt.tokenCount} tokens with one question, and maxPromptTokens is ${maxPromptTokens}.`
+      this.#draft.report([{ code: 'over-budget', message }])
+    }
+    if (abortSignal?.aborted) throw abortedBy(abortSignal)
+    this.#log.beginCall()
+    const answers = answerOf({ callModel, prompt, routeId: prompt.routeId, abortSignal })
+    try {
+      for (;;) {
+        const next = await this.#log.timed('llmCallMs', () => answers.next())
+        if (next.done) this.#log.endCall(prompt, next.value)
+        yield next.value
+        if (next.done) return
+      }
+    } finally {
+      await answers.return({ object: undefined })
+    }
   }
 
-  async #finalize(): Promise<BatchError | undefined> {
-    const turn = { ...this.#turn, session: this.#session }
-    const errors = await this.#timed('finalizeHooksMs', () => finalizeSteps(turn, this.#entered))
+  async #finalize(route: Route<TData, TContext> | undefined): Promise<BatchError | undefined> {
+    if (route === undefined) return undefined
+    const turn = { ...this.#hookTurn(route), session: this.#draft.session }
+    const errors = await this.#log.timed('finalizeHooksMs', () => finalizeSteps(turn, this.#draft.entered))
     if (errors.length < 2) return errors[0]
     const message = errors.map(error => error.message).join(' ')
     return new BatchError('finalize-failed', message, { cause: new AggregateError(errors, message) })
   }
 
-  #source(): Omit<PromptSource<TData>, 'plan'> {
-    const { route, input } = this.#turn
-    const refused = contradictions(this.#issues)
-    return { session: this.#session, route, ...(input && { input }), changes: this.#changes, refused }
-  }
-
-  async #call(prompt: BatchPrompt): Promise<Reply> {
-    const { abortSignal, callModel, route } = this.#turn
-    const { maxPromptTokens } = this.#services
-    if (prompt.tokenCount > maxPromptTokens) {
-      const message = `The prompt has ${prompt.tokenCount} tokens with one question, and maxPromptTokens is ${maxPromptTokens}.`
-      this.#issues.push({ code: 'over-budget', message })
-    }
-    if (abortSignal?.aborted) throw abortedBy(abortSignal)
-    this.#callCount += 1
-    const output = await this.#timed('llmCallMs', async () => {
-      try {
-        return await untilAborted(callModel(prompt, { abortSignal }), abortSignal)
-      } catch (cause) {
-        if (abortSignal?.aborted) throw abortedBy(abortSignal)
-        throw new BatchError('model-failed', `The model call failed: ${reasonOf(cause)}`, { routeId: route.id, cause })
-      }
+  #settled(
+    { ending, speech }: Entered<TData, TContext>,
+    { message, error }: { readonly message: string; readonly error: BatchError | undefined },
+  ): BatchResponse<TData> {
+    const { routeId } = ending
+    const session = settleTurn(this.#draft.session, ending)
+    const executedSteps = routeId === null ? [] : this.#draft.entered.map(id => ({ id, routeId }))
+    const source = { ...this.#source(this.#routes.find(({ id }) => id === routeId)), plan: ending }
+    const savings = savingsOf({
+      callCount: this.#log.callCount,
+      usage: this.#log.usage,
+      spokenStepCount: this.#spokenStepCount(routeId),
+      needsCall: Boolean(this.#turn.input) || speech.says.length > 0 || speech.ask !== undefined,
+      prompt: () => this.#services.builder.build({ ...source, task: 'reply' }),
     })
-    return readReply(output, prompt.names, route.fields)
+    const outcome = { message, executedSteps, stoppedReason: ending.stoppedReason, session, plan: ending }
+    return this.#respond({ ...outcome, savings, changes: this.#draft.changes }, error)
   }
 
-  #tell(due: Plan): void {
-    const known = new Set(this.#issues.map(issue => JSON.stringify(issue)))
-    this.#issues.push(...due.issues.filter(issue => !known.has(JSON.stringify(issue))))
-    for (const news of this.#told.newsOf(due, this.#entered.length)) this.#issues.push(...this.#services.emit(news))
-  }
-
-  async #timed<T>(phase: Exclude<keyof BatchTiming, 'totalMs'>, work: () => Promise<T>): Promise<T> {
-    const from = this.#services.now()
-    try {
-      return await work()
-    } finally {
-      this.#times[phase] += this.#services.now() - from
-    }
+  #brokenOff(stoppedReason: StoppedReason, error: BatchError): BatchResponse<TData> {
+    const { session } = this.#turn
+    const before = { message: '', executedSteps: [], stoppedReason, session, plan: this.#planOf(this.#current) }
+    return this.#respond({ ...before, savings: { callCount: 0, tokenCount: 0 }, changes: [] }, error)
   }
 
   #respond(
-    outcome: Pick<BatchResponse<TData>, 'message' | 'executedSteps' | 'stoppedReason' | 'session' | 'plan'>,
+    outcome: Omit<BatchResponse<TData>, 'error' | 'issues' | 'callCount' | 'usage'>,
     error: BatchError | undefined,
   ): BatchResponse<TData> {
-    const { session, route } = this.#turn
-    const { stoppedReason, executedSteps } = outcome
-    const timing: BatchTiming = { totalMs: this.#services.now() - this.#startedAt, ...this.#times }
-    const failures = this.#services.emit({
-      type: 'batch_complete',
-      details: {
-        sessionId: session.id,
-        routeId: route.id,
-        reason: error?.message ?? 'the turn is settled',
-        batchSize: executedSteps.length,
-        stoppedReason,
-        callCount: this.#callCount,
-        timing,
-        ...(error && { error: error.message }),
-      },
-    })
-    const issues = [...this.#issues, ...failures]
-    return { ...outcome, ...(error && { error }), changes: [...this.#changes], issues, callCount: this.#callCount }
+    const { stoppedReason, executedSteps, savings } = outcome
+    const { routeId, sessionId } = outcome.plan
+    const batchSize = executedSteps.length
+    this.#log.end({ sessionId, routeId, stoppedReason, batchSize, savings, error: error?.message })
+    const { callCount, usage, failures } = this.#log
+    const issues = [...this.#draft.issues, ...failures]
+    return { ...outcome, ...(error && { error }), issues, callCount, usage }
   }
+
+  #spokenStepCount(routeId: string | null): number {
+    const route = this.#routes.find(({ id }) => id === routeId)
+    const steps = route === undefined ? [] : stepsOf(route)
+    return steps.filter(({ id, prompt }) => prompt !== undefined && this.#draft.entered.includes(id)).length
+  }
+
+  #hookTurn(route: Route<TData, TContext>): HookTurn<TData, TContext> {
+    const { abortSignal, context, session } = this.#turn as TurnContext<TData, unknown>
+    const turn = { session, route, context, ...(abortSignal !== undefined && { abortSignal }) }
+    return turn as unknown as HookTurn<TData, TContext>
+  }
+
+  #planOf(route: Route<TData, TContext> | undefined): Plan {
+    const { session } = this.#draft
+    if (route === undefined) return planWithoutRoute(session)
+    return plan(session, route, { ...this.#services.options, maxSteps: Infinity })
+  }
+
+  /** The routes, with this one first. */
+  #inOrder(first: Route<TData, TContext> | undefined): readonly Route<TData, TContext>[] {
+    return first === undefined ? this.#routes : [first, ...this.#routes.filter(route => route !== first)]
+  }
+
+  #source(route: Route<TData, TContext> | undefined): Omit<PromptSource<TData>, 'plan'> {
+    const { input } = this.#turn
+    const others = this.#routes.filter(other => other !== route)
+    return {
+      session: this.#draft.session,
+      ...(route !== undefined && { route }),
+      others: others.map(other => ({ route: other, plan: this.#planOf(other) })),
+      ...(input && { input }),
+      changes: this.#draft.changes,
+      refused: contradictions(this.#draft.issues),
+    }
+  }
+}
+
+function linesOf({ says, ask }: Speech): readonly Line[] {
+  return ask === undefined ? says : [...says, ask]
+}
+
+/** All that is to be said has its words already. */
+function isFixed(lines: readonly Line[]): boolean {
+  return lines.length > 0 && lines.every(line => line.verbatim)
 }

@@ -1,4 +1,5 @@
 // What a message filled in: only what the route asks for is taken, and the rest is reported.
+import { joinFields } from './fields.ts'
 import type { Issue } from './issue.ts'
 import { collectableFields, type Route } from './route.ts'
 import { isKnown, type Session } from './session.ts'
@@ -8,6 +9,8 @@ import { setValues, type RawValues, type SessionChange } from './set-values.ts'
 export interface CollectOptions<TData> {
   readonly session: Session<TData>
   readonly route: Route<TData, never>
+  /** Other routes that the message may have been about. */
+  readonly others?: readonly Route<TData, never>[]
   /** By field name, not validated. */
   readonly values: Readonly<Record<string, unknown>>
   /** The user's words, kept as the provenance of what they gave. */
@@ -22,15 +25,17 @@ export interface CollectedData<TData> extends SessionChange<TData> {
 
 /** Writes what a message gave into a session; a field that no step asks for belongs to code and is refused. */
 export function collectValues<TData>(options: CollectOptions<TData>): CollectedData<TData> {
-  const { session, route, values, input } = options
-  const collectable: readonly string[] = collectableFields(route)
-  const foreign = Object.keys(values).filter(name => route.fields.get(name) && !collectable.includes(name))
+  const { session, route, others = [], values, input } = options
+  const routes = [route, ...others]
+  const fields = joinFields(routes.map(one => one.fields))
+  const collectable: readonly string[] = routes.flatMap(one => collectableFields(one))
+  const foreign = Object.keys(values).filter(name => fields.get(name) && !collectable.includes(name))
   const refused = foreign.map((field): Issue => {
     return { code: 'not-collected', field, message: `"${field}" is not for messages to give.` }
   })
   const own = Object.fromEntries(Object.entries(values).filter(([name]) => !foreign.includes(name)))
   const written = setValues(session, own as RawValues<TData>, {
-    fields: route.fields,
+    fields,
     source: 'message',
     ...(input !== undefined && { words: input }),
   })

@@ -1,6 +1,6 @@
 // Making a route: ids are settled, every name and branch is checked, and it is frozen from then on.
 import { checkRoute } from './check-route.ts'
-import type { FieldName, Fields } from './fields.ts'
+import { plainFields, type FieldName, type Fields, type PlainData } from './fields.ts'
 import { END_ROUTE, type FlowStep, type RouteStep } from './flow-step.ts'
 import type { Route } from './route.ts'
 
@@ -11,7 +11,8 @@ export interface RouteOptions<TData, TContext = unknown> {
   readonly title: string
   /** What the route is for, in words for the model. */
   readonly description?: string
-  readonly fields: Fields<TData>
+  /** Absent: the fields that the route names, each of which takes any text, number or boolean. */
+  readonly fields?: Fields<TData>
   /** Absent: every collected field that is not optional. */
   readonly requiredFields?: readonly FieldName<NoInfer<TData>>[]
   /** Taken when volunteered; asked for once if a step collects them, never otherwise. They hold nothing up. */
@@ -28,8 +29,12 @@ export interface RouteOptions<TData, TContext = unknown> {
  *
  * *Example:* `createRoute({ title: 'Booking', fields, steps: [{ prompt: 'Which hotel?', collect: ['hotel'] }] })`
  */
-export function createRoute<TData, TContext = unknown>(options: RouteOptions<TData, TContext>): Route<TData, TContext> {
-  const { title, description, fields, optionalFields = [] } = options
+export function createRoute<TData = PlainData, TContext = unknown>(
+  options: RouteOptions<TData, TContext>,
+): Route<TData, TContext> {
+  const { title, description, optionalFields = [] } = options
+  // Without fields the data type is that of plain ones.
+  const fields = options.fields ?? (plainFields(namedIn(options)) as Fields<unknown> as Fields<TData>)
   const steps = options.steps.map((step, index) =>
     step === END_ROUTE ? step : frozenStep({ ...step, id: step.id ?? `step-${index + 1}` }),
   )
@@ -46,6 +51,13 @@ export function createRoute<TData, TContext = unknown>(options: RouteOptions<TDa
   })
   checkRoute(route)
   return route
+}
+
+/** The fields that a route names without saying what they hold. */
+function namedIn<TData>(options: RouteOptions<TData, never>): readonly string[] {
+  const { requiredFields = [], optionalFields = [], steps } = options
+  const ofSteps = steps.flatMap(step => (step === END_ROUTE ? [] : [...(step.collect ?? []), ...(step.requires ?? [])]))
+  return [...new Set<string>([...requiredFields, ...optionalFields, ...ofSteps])]
 }
 
 function frozenStep<TData, TContext>(step: RouteStep<TData, TContext>): RouteStep<TData, TContext> {

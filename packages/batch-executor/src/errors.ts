@@ -10,6 +10,7 @@ export type BatchErrorCode =
   | 'uncollected-field'
   | 'empty-route'
   | 'duplicate-step'
+  | 'duplicate-route'
   | 'unknown-step'
   | 'backward-branch'
   | 'unreachable-step'
@@ -23,6 +24,7 @@ export type BatchErrorCode =
   | 'finalize-failed'
   | 'model-failed'
   | 'invalid-reply'
+  | 'refused'
   | 'aborted'
 
 const marker = Symbol.for('lockstep.error.batch-executor')

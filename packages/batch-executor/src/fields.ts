@@ -1,5 +1,6 @@
 // What a conversation can know: the fields of a schema, each with its own validation and its own policy.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { z } from 'zod'
 import { BatchError } from './errors.ts'
 
 /** An object schema that shows its fields (zod's `z.object`, valibot's `v.object`), or a record of schemas. */
@@ -30,7 +31,15 @@ export interface FieldPolicy<TName extends string = string> {
   readonly locked?: boolean
   /** The value is kept out of prompts, events, debug lines and issues. */
   readonly sensitive?: boolean
+  /**
+   * Reads the answer to this field's question where it is certain, so that no model is needed for it: `'exact'` takes a
+   * message that is one of the field's fixed values or a plain number, a function returns the value or `undefined`.
+   */
+  readonly match?: AnswerMatch
 }
+
+/** Reads a whole message as the answer to one question; `undefined` when it is not certain. */
+export type AnswerMatch = 'exact' | ((words: string) => unknown)
 
 /** One field of a schema with its policy. */
 export interface Field {
@@ -40,6 +49,7 @@ export interface Field {
   readonly confirms: readonly string[]
   readonly locked: boolean
   readonly sensitive: boolean
+  readonly match: AnswerMatch | undefined
 }
 
 /** The fields of a data type. Made by `defineFields`, shared by every route over the same data. */
@@ -110,6 +120,27 @@ export function defineFields<const TSchema extends DataSchema>(
   })
 }
 
+/** The fields of several routes as one set. A field that several of them have is that of the first. */
+export function joinFields<TData>(all: readonly Fields<TData>[]): Fields<TData> {
+  const [first, ...others] = [...new Set(all)]
+  if (first !== undefined && others.length === 0) return first
+  const each = [...new Set(all)]
+  return Object.freeze({
+    names: Object.freeze([...new Set(each.flatMap(fields => fields.names))]),
+    get: (name: string) => each.map(fields => fields.get(name)).find(field => field !== undefined),
+    whole: undefined,
+  })
+}
+
+/** Fields that were only named: each takes any text, number or boolean. */
+export function plainFields(names: readonly string[]): Fields<PlainData> {
+  const plain = z.union([z.string(), z.number(), z.boolean()])
+  return defineFields(Object.fromEntries(names.map(name => [name, plain])))
+}
+
+/** The data of fields that were only named. */
+export type PlainData = Readonly<Record<string, string | number | boolean>>
+
 function fieldOf(name: string, schema: unknown, policy: FieldPolicy): Field {
   if (!isSchema(schema)) {
     throw new BatchError(
@@ -117,7 +148,7 @@ function fieldOf(name: string, schema: unknown, policy: FieldPolicy): Field {
       `Field "${name}" has no Standard Schema. Give it one, for example z.string() or v.string().`,
     )
   }
-  const { dependsOn = [], confirms = [], locked = false, sensitive = false } = policy
+  const { dependsOn = [], confirms = [], locked = false, sensitive = false, match } = policy
   return Object.freeze({
     name,
     schema,
@@ -125,6 +156,7 @@ function fieldOf(name: string, schema: unknown, policy: FieldPolicy): Field {
     confirms: Object.freeze([...confirms]),
     locked,
     sensitive,
+    match,
   })
 }
 

@@ -20,7 +20,13 @@ export interface HookArgs<TData, TContext = unknown> {
 /** A hook of a step. */
 export type Hook<TData, TContext, TResult> = (args: HookArgs<TData, TContext>) => TResult | Promise<TResult>
 
-/** What a turn brings along for its hooks. The context is required when the route's hooks say what it is. */
+/** What a turn brings along, whatever its route. The context is required when the route's hooks say what it is. */
+export type TurnContext<TData, TContext> = {
+  readonly session: Session<TData>
+  readonly abortSignal?: AbortSignal
+} & (unknown extends TContext ? { readonly context?: TContext } : { readonly context: TContext })
+
+/** What the hooks of a route are run with. */
 export type HookTurn<TData, TContext> = {
   readonly session: Session<TData>
   readonly route: Route<TData, TContext>

@@ -27,6 +27,7 @@ const sessionShape = z.strictObject({
   asking: z
     .strictObject({ routeId: z.string(), stepId: z.string(), fields: z.array(z.string()), saw: counts })
     .optional(),
+  routeId: z.string().optional(),
 })
 
 /**

@@ -18,6 +18,7 @@ export type PlanStop =
   | 'max_steps_reached'
   | 'max_asks_reached'
   | 'blocked'
+  | 'no_route'
 
 /** How far a plan goes, and when a step counts as satisfied. */
 export interface PlanOptions {
@@ -45,7 +46,8 @@ export interface PlannedStep {
 /** What happens next on a route: frozen JSON. */
 export interface Plan {
   readonly sessionId: string
-  readonly routeId: string
+  /** `null` when no route was chosen yet: then `stoppedReason` is `'no_route'`. */
+  readonly routeId: string | null
   /** The steps on the way, in order, up to where the plan stops. */
   readonly steps: readonly PlannedStep[]
   /** The ids of the steps that are satisfied and were not visited yet: their hooks are due. */
@@ -57,6 +59,20 @@ export interface Plan {
   readonly stoppedReason: PlanStop
   readonly stoppedAtStep?: string
   readonly issues: readonly Issue[]
+}
+
+/** The plan of a conversation that is on none of its routes yet. */
+export function planWithoutRoute<TData>(session: Session<TData>): Plan {
+  const nothing: Plan = {
+    sessionId: session.id,
+    routeId: null,
+    steps: [],
+    batch: [],
+    agenda: [],
+    stoppedReason: 'no_route',
+    issues: [],
+  }
+  return frozenJson(nothing, 'plan')
 }
 
 const stops = { asked: 'needs_input', exhausted: 'max_asks_reached', blocked: 'blocked' } as const

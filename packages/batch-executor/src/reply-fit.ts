@@ -2,10 +2,11 @@
 import type { BatchPrompt } from './batch-prompt-builder.ts'
 import type { Issue, IssueCode } from './issue.ts'
 import type { Line } from './line.ts'
-import type { Reply } from './reply.ts'
+import { askId, type Reply } from './reply.ts'
 
 /** What a turn has to say once its steps are entered. */
 export interface Speech {
+  readonly routeId: string | null
   /** What the entered steps say. */
   readonly says: readonly Line[]
   /** The question, if there is one. */
@@ -21,13 +22,20 @@ export function contradictions(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /** Tells whether a reply says these lines, in the words its prompt gave them, and asks this question and no other. */
-export function fits(reply: Reply, prompt: BatchPrompt, { says, ask }: Speech): boolean {
-  if (reply.asks !== (ask?.stepId ?? null)) return false
-  const end = prompt.agenda.findIndex(line => line.type === 'ask' && line.stepId === reply.asks)
-  const passed = reply.asks === null ? prompt.agenda : prompt.agenda.slice(0, end + 1)
+export function fits({ asks }: Reply, prompt: BatchPrompt, { routeId, says, ask }: Speech): boolean {
+  const isAsked = ask === undefined ? asks === null : asks === ask.stepId || asks === askId(routeId, ask.stepId)
+  if (!isAsked) return false
+  const agenda = agendaOf(prompt, routeId)
+  const end = agenda.findIndex(line => line.type === 'ask' && line.stepId === ask?.stepId)
+  const passed = ask === undefined ? agenda : agenda.slice(0, end + 1)
   const promised = passed.filter((line, index) => line.type === 'say' || index === end)
   const due = ask === undefined ? says : [...says, ask]
   return promised.length === due.length && promised.every((line, index) => sameLine(line, due[index]))
+}
+
+function agendaOf(prompt: BatchPrompt, routeId: string | null): readonly Line[] {
+  if (routeId === prompt.routeId) return prompt.agenda
+  return prompt.others.find(other => other.routeId === routeId)?.agenda ?? []
 }
 
 function sameLine(promised: Line, due: Line | undefined): boolean {

@@ -54,6 +54,8 @@ export interface Session<TData> {
   readonly asks: Readonly<Partial<Record<FieldName<TData>, number>>>
   readonly visits: readonly Visit[]
   readonly asking?: Asking
+  /** The route that the conversation is on. */
+  readonly routeId?: string
 }
 
 /** The revision of a field's value, 0 when it has none. */

@@ -60,6 +60,8 @@ describe('events', () => {
         batchSize: 1,
         stoppedReason: 'needs_input',
         callCount: 1,
+        usage: { inputTokens: expect.any(Number), outputTokens: 16 },
+        savings: { callCount: 0, tokenCount: 0 },
         timing: { totalMs: 0, llmCallMs: 0, dataCollectionMs: 0, prepareHooksMs: 0, finalizeHooksMs: 0 },
       },
     ])
