@@ -1,6 +1,6 @@
 // What a run leaves behind: a value, whatever way it ended.
 import type { AgentMessage, MessageList } from '@lockstep/message-list'
-import type { ReasoningOutput, StepRecord, StepResult, StopReason, ToolCallInfo } from '@lockstep/processors'
+import type { ReasoningOutput, StepRecord, StepResult, StopReason, ToolCallInfo, TripWire } from '@lockstep/processors'
 import type {
   FinishReason,
   LanguageModelUsage,
@@ -12,7 +12,10 @@ import type {
 } from 'ai'
 import type { LoopState } from './loop-state.ts'
 import type { PendingApproval } from './pending-approval.ts'
+import type { Run } from './run.ts'
+import { noResponse } from './step-result-of.ts'
 import type { RunTrace } from './trace.ts'
+import { sumUsage } from './usage.ts'
 
 /** What was refused: kept here and nowhere else. */
 export interface RejectedOutput {
@@ -79,4 +82,83 @@ export interface RunRecord<CALL, RESULT, ERROR, OBJECT> {
   /** The signal's reason, when `stopReason` is `'aborted'`. */
   readonly abortReason: unknown
   readonly trace: RunTrace
+}
+
+/** How a run ends. */
+export interface Ending {
+  readonly stopReason: StopReason
+  readonly tripwire?: TripWire
+  readonly error?: unknown
+}
+
+/** Makes the result of a run that has ended. */
+export function resultOf(run: Run, ending: Ending): LoopResult {
+  const steps = run.stepResults
+  const last = steps.at(-1)
+  return Object.freeze({
+    runId: run.runId,
+    text: last?.text ?? '',
+    reasoning: last?.reasoning ?? [],
+    reasoningText: last?.reasoningText,
+    object: run.object,
+    steps,
+    toolCalls: steps.flatMap(step => step.toolCalls),
+    toolResults: steps.flatMap(step => step.toolResults),
+    usage: sumUsage(steps.map(step => step.usage)),
+    totalUsage: run.usage.total,
+    finishReason: finishReasonOf(run, ending),
+    stopReason: ending.stopReason,
+    tripwire: tripwireOf(run, ending.tripwire),
+    ...suspensionOf(run, ending),
+    response: responseOf(run, last),
+    messages: run.list.get.response.db(),
+    messageList: run.list,
+    warnings: [...run.warnings],
+    error: ending.stopReason === 'error' ? ending.error : undefined,
+    abortReason: ending.stopReason === 'aborted' ? ending.error : undefined,
+    trace: run.recorder.finish({
+      runId: run.runId,
+      processors: run.runner.plan.processors.map(({ id, name = id, description }) => ({ id, name, description })),
+      events: run.runner.ledger.events,
+      totals: run.runner.ledger.totals,
+      usageByProcessor: run.usage.byProcessor,
+      stopReason: ending.stopReason,
+    }),
+  })
+}
+
+/** What waits for a person. */
+function suspensionOf(run: Run, { stopReason }: Ending): Pick<LoopResult, 'pendingApprovals' | 'loopState'> {
+  if (stopReason !== 'suspended') return { pendingApprovals: [], loopState: undefined }
+  const pendingApprovals = run.pendingCalls.map(({ dynamic: _, ...pending }) => pending)
+  return { pendingApprovals, loopState: run.loopState }
+}
+
+/** The messages are converted when somebody asks for them. */
+function responseOf(run: Run, last: StepResult | undefined): LoopResult['response'] {
+  const view = run.list.get.response
+  const { id, modelId, timestamp, headers } = last?.response ?? noResponse
+  return Object.freeze({
+    id,
+    modelId,
+    timestamp,
+    headers,
+    get messages() {
+      return view.model()
+    },
+  })
+}
+
+function tripwireOf(run: Run, tripwire: TripWire | undefined): RunTripwire | undefined {
+  if (!tripwire) return undefined
+  const { reason, retry, metadata, processorId, hook } = tripwire
+  return { reason, retry, metadata, processorId, hook, rejected: run.rejected }
+}
+
+/** Why the model stopped, as far as that is why the run ended. */
+export function finishReasonOf(run: Run, { stopReason }: Ending): FinishReason {
+  if (stopReason === 'error') return 'error'
+  if (stopReason === 'tripwire' || stopReason === 'aborted') return 'other'
+  if (stopReason === 'suspended') return run.attempt!.summary!.finishReason
+  return run.stepResults.at(-1)?.finishReason ?? 'other'
 }

@@ -83,6 +83,8 @@ export class Run {
   opened: Snapshot | undefined
   /** The run as JSON; there when it ends suspended. */
   loopState: LoopState | undefined
+  /** The `finish` chunk as the processors left it; there when the response was accepted. */
+  finish: Chunk | undefined
   /** What a tripwire withdrew. */
   rejected: RejectedOutput = { text: '', toolCalls: [], steps: [] }
   /** Given to tools, so that they can show data too. */

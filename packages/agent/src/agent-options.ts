@@ -14,7 +14,7 @@ export type PerRequest<T> = T | ((request: { readonly requestContext: RequestCon
 /** The options of a run that a call may give. An array of processors replaces the agent's array of that name. */
 export interface CallOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> extends Omit<
   RunLoopOptions<TOOLS, OBJECT>,
-  'messageList' | 'model' | 'tools' | 'inputProcessors' | 'outputProcessors' | 'errorProcessors'
+  'messageList' | 'model' | 'tools' | 'steering' | 'inputProcessors' | 'outputProcessors' | 'errorProcessors'
 > {
   readonly model?: ModelChoice
   readonly instructions?: SystemInput
@@ -43,6 +43,8 @@ export interface AgentConfig<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> 
   /** Loads and stores threads: its processors run around those of every call, per-call arrays included. */
   readonly memory?: PerRequest<AgentMemory>
   readonly maxProcessorRetries?: number
+  /** Signs requests for approval, so that an answer in a client's message can be believed. */
+  readonly approvalSecret?: string | Uint8Array
   /** For `generate` and `stream`, where the call says nothing. */
   readonly defaultOptions?: CallOptions<TOOLS, OBJECT>
   /** Another name for `defaultOptions`. */

@@ -1,5 +1,14 @@
 // What `stream` gives: views of the run as it goes, and a promise for each thing that it leaves behind.
-import { runLoop, type LoopResult, type RunLoopOptions } from '@lockstep/agent-loop'
+import {
+  resumeLoop,
+  runLoop,
+  Steering,
+  type Delivery,
+  type LoopResult,
+  type Resumption,
+  type RunLoopOptions,
+} from '@lockstep/agent-loop'
+import type { MessageInput } from '@lockstep/message-list'
 import { planProcessors, type Chunk, type ProcessorArrays } from '@lockstep/processors'
 import type { DeepPartial, ToolSet } from 'ai'
 import { AgentError } from './errors.ts'
@@ -19,12 +28,17 @@ import { textView } from './text-view.ts'
 export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   readonly #options: () => Promise<RunLoopOptions<TOOLS, OBJECT>>
   readonly #reading: SharedReading<Chunk, LoopResult<TOOLS, OBJECT>>
+  readonly #steering = new Steering()
   #prepared: Promise<RunLoopOptions<TOOLS, OBJECT>> | undefined
   #outcome: Promise<LoopResult<TOOLS, OBJECT>> | undefined
 
-  constructor(options: () => Promise<RunLoopOptions<TOOLS, OBJECT>>) {
+  /** With `resumption` the run goes on from there; otherwise it begins. */
+  constructor(options: () => Promise<RunLoopOptions<TOOLS, OBJECT>>, resumption?: Resumption) {
     this.#options = options
-    this.#reading = new SharedReading(async () => runLoop(await this.#prepare()))
+    this.#reading = new SharedReading(async () => {
+      const run = await this.#prepare()
+      return resumption ? resumeLoop(resumption, run) : runLoop(run)
+    })
   }
 
   /** Every chunk. A reader honours `step-reset`: what came since the step's start is withdrawn. */
@@ -95,6 +109,14 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
     return this.#promise('tripwire')
   }
 
+  get pendingApprovals(): Promise<LoopResult<TOOLS, OBJECT>['pendingApprovals']> {
+    return this.#promise('pendingApprovals')
+  }
+
+  get loopState(): Promise<LoopResult<TOOLS, OBJECT>['loopState']> {
+    return this.#promise('loopState')
+  }
+
   get response(): Promise<LoopResult<TOOLS, OBJECT>['response']> {
     return this.#promise('response')
   }
@@ -111,8 +133,30 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
     return this.#promise('trace')
   }
 
+  /**
+   * Puts a message in before the next step. A run that was about to end goes on to hear it.
+   * Resolves when it has entered, or when the run has ended without it. Rejects for what is no message.
+   */
+  steer(message: MessageInput): Promise<Delivery> {
+    return this.#steering.steer(message)
+  }
+
+  /** Puts a message in when the run has its answer, and lets it answer that too. Resolves as `steer` does. */
+  followUp(message: MessageInput): Promise<Delivery> {
+    return this.#steering.followUp(message)
+  }
+
+  async #prepareOnce(): Promise<RunLoopOptions<TOOLS, OBJECT>> {
+    try {
+      return { ...(await this.#options()), steering: this.#steering }
+    } catch (error) {
+      this.#steering.end('error')
+      throw error
+    }
+  }
+
   #prepare(): Promise<RunLoopOptions<TOOLS, OBJECT>> {
-    this.#prepared ??= this.#options()
+    this.#prepared ??= this.#prepareOnce()
     return this.#prepared
   }
 

@@ -1,5 +1,5 @@
 // The front door: holds an agent's defaults and starts its runs.
-import type { LoopResult } from '@lockstep/agent-loop'
+import type { ApprovalDecision, LoopResult, LoopState } from '@lockstep/agent-loop'
 import type { ToolSet } from 'ai'
 import type { AgentConfig, AgentInput, CallOptions } from './agent-options.ts'
 import { AgentStream, orThrow } from './agent-stream.ts'
@@ -47,5 +47,22 @@ export class Agent<TOOLS extends ToolSet = ToolSet, OBJECT = undefined> {
   ): AgentStream<TOOLS, OUTPUT> {
     const call = readCall(input, options)
     return new AgentStream(() => runOptionsFor(this.#config as AgentConfig<TOOLS, OUTPUT>, call))
+  }
+
+  /**
+   * Goes on with a run that was suspended, in this process or another. It is the same run: give the options again that the
+   * call was made with. `decisions` answer the run's `pendingApprovals`; what is left open suspends it once more.
+   *
+   * *Throws*, from every promise and view: a `LoopError` that says why the state or a decision cannot be used. Nothing has
+   * happened then.
+   */
+  resume<OUTPUT = OBJECT>(
+    state: LoopState,
+    decisions: readonly ApprovalDecision[] = [],
+    options: CallOptions<TOOLS, OUTPUT> = {},
+  ): AgentStream<TOOLS, OUTPUT> {
+    const call = { messages: [], options }
+    const prepare = () => runOptionsFor(this.#config as AgentConfig<TOOLS, OUTPUT>, call)
+    return new AgentStream(prepare, { state, decisions })
   }
 }

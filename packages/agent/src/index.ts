@@ -4,7 +4,16 @@ export type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice 
 export { AgentStream } from './agent-stream.ts'
 export { AgentError } from './errors.ts'
 export type { AgentErrorCode } from './errors.ts'
-export type { LoopResult, RunTrace, RunTripwire } from '@lockstep/agent-loop'
+export { LoopError } from '@lockstep/agent-loop'
+export type {
+  ApprovalDecision,
+  Delivery,
+  LoopResult,
+  LoopState,
+  PendingApproval,
+  RunTrace,
+  RunTripwire,
+} from '@lockstep/agent-loop'
 export type { AgentMessage, MessageInput, MessageList } from '@lockstep/message-list'
 export { ProcessorError, RequestContext, TripWire } from '@lockstep/processors'
 export type { AgentMemory, Chunk, Processor, StepResult, StopReason } from '@lockstep/processors'

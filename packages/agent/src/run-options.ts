@@ -66,7 +66,8 @@ export async function runOptionsFor<TOOLS extends ToolSet, OBJECT>(
   const messageList = new MessageList(definedOf({ threadId, resourceId, generateId: given.generateId }))
   if (system !== undefined) messageList.addSystem(system)
   if (context) messageList.add(context, 'context')
-  messageList.add(call.messages, 'input')
+  if (call.messages.length > 0) messageList.add(call.messages, 'input')
+  const approvalSecret = given.approvalSecret ?? config.approvalSecret
   const maxProcessorRetries = given.maxProcessorRetries ?? config.maxProcessorRetries
   return definedOf({
     ...run,
@@ -75,6 +76,7 @@ export async function runOptionsFor<TOOLS extends ToolSet, OBJECT>(
     messageList,
     requestContext,
     maxProcessorRetries,
+    approvalSecret,
     ...(memory?.around(processors) ?? processors),
   }) as RunLoopOptions<TOOLS, OBJECT>
 }
