@@ -112,7 +112,8 @@ export class BatchTurn<TData, TContext> {
     const entered = yield* this.#read()
     const { speech, reply, ending } = entered
     const lines = linesOf(speech)
-    if (isFixed(lines) || (lines.length === 0 && !this.#turn.input)) {
+    const isSilent = lines.length === 0 && !this.#turn.input && entered.route !== undefined
+    if (isFixed(lines) || isSilent) {
       yield this.#acknowledgement(lines, reply) ?? lines.map(line => line.prompt).join('\n')
     } else if (reply?.message !== undefined) yield reply.message
     else {
@@ -254,7 +255,7 @@ export class BatchTurn<TData, TContext> {
   }
 
   #settled(
-    { ending, speech }: Entered<TData, TContext>,
+    { ending }: Entered<TData, TContext>,
     { message, error }: { readonly message: string; readonly error: BatchError | undefined },
   ): BatchResponse<TData> {
     const { routeId } = ending
@@ -265,7 +266,7 @@ export class BatchTurn<TData, TContext> {
       callCount: this.#log.callCount,
       usage: this.#log.usage,
       spokenStepCount: this.#spokenStepCount(routeId),
-      needsCall: Boolean(this.#turn.input) || speech.says.length > 0 || speech.ask !== undefined,
+      needsCall: message !== '',
       prompt: () => this.#services.builder.build({ ...source, task: 'reply' }),
     })
     const outcome = { message, executedSteps, stoppedReason: ending.stoppedReason, session, plan: ending }

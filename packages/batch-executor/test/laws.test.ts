@@ -96,6 +96,27 @@ describe('over random routes and conversations', () => {
     )
   })
 
+  it('reading and replying in two calls comes to the same as in one', async () => {
+    await fc.assert(
+      fc.asyncProperty(routeShape, userShape, async (shape, user) => {
+        const run = async (speculate: boolean) => {
+          const log: string[] = []
+          const turns = await converse(new BatchExecutor({ speculate }), routeOf(shape, log), user)
+          const told = turns.map(({ response: { session, message, plan: made, changes, executedSteps } }) => {
+            return { session, message, made, changes, executedSteps }
+          })
+          return { log, told, callCounts: turns.map(({ response }) => response.callCount) }
+        }
+        const one = await run(true)
+        const two = await run(false)
+        expect([two.told, two.log]).toEqual([one.told, one.log])
+        for (const [index, count] of two.callCounts.entries())
+          expect(count).toBeGreaterThanOrEqual(one.callCounts[index]!)
+      }),
+      runs,
+    )
+  })
+
   it('the session given is never changed, and each is JSON that reads back as itself and plans the same', async () => {
     await fc.assert(
       fc.asyncProperty(routeShape, userShape, async (shape, user) => {

@@ -9,6 +9,7 @@ import {
   type BatchExecutor,
   type BatchPrompt,
   type BatchResponse,
+  type CallModel,
   type FlowStep,
   type Route,
   type Session,
@@ -120,11 +121,23 @@ export interface Turn {
   readonly prompts: readonly BatchPrompt[]
 }
 
+/** How a turn of a conversation is made. */
+export type MakeTurn = (
+  executor: BatchExecutor,
+  turn: {
+    readonly session: Session<Words>
+    readonly route: Route<Words>
+    readonly input: string
+    readonly callModel: CallModel
+  },
+) => Promise<BatchResponse<Words>>
+
 /** Leads a conversation to its end: a user that answers what is asked, and a model that understands without fail. */
 export async function converse(
   executor: BatchExecutor,
   route: Route<Words>,
   user: UserShape,
+  make: MakeTurn = (made, turn) => made.executeBatch(turn),
 ): Promise<readonly Turn[]> {
   const turns: Turn[] = []
   let session: Session<Words> = createSession({ fields, id: 'random' })
@@ -138,7 +151,7 @@ export async function converse(
     if (script?.corrects) said[script.corrects.field] = script.corrects.to
     const before = session
     const model = perfectModel(said, field => Object.hasOwn(said, field) || Object.hasOwn(before.data, field))
-    const response = await executor.executeBatch({ session, route, input: 'something', callModel: model })
+    const response = await make(executor, { session, route, input: 'something', callModel: model })
     turns.push({ before, response, prompts: model.prompts })
     session = response.session
     asked = response.plan.ask?.fields ?? []
