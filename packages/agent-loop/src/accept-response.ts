@@ -9,7 +9,7 @@ import { feedbackOn, type Run } from './run.ts'
 /** A response that waits to be accepted. */
 export interface Response {
   /** From before the last step. */
-  readonly before: { readonly list: Snapshot; readonly heldCount: number }
+  readonly before: Snapshot
   readonly stopReason: StopReason
 }
 
@@ -31,9 +31,9 @@ export async function resultAccepted(run: Run, response: Response): Promise<bool
       await withdrawAll(run, error)
       throw error
     }
-    run.withdrawTo(response.before.list)
+    run.withdrawTo(response.before)
     run.replaceSteps(run.steps.slice(0, -1))
-    if (!run.dropHeldSince(response.before.heldCount))
+    if (!run.dropHeldOfStep())
       await run.show(run.chunk('step-reset', { stepNumber: run.stepNumber, reason: error.reason }))
     run.feedback = feedbackOn(error.reason)
     return false

@@ -38,6 +38,13 @@ export interface OpenStep {
   readonly calls: readonly PendingCall[]
 }
 
+/** A step that is done, before the loop decides what comes next. */
+interface DoneStep {
+  readonly goesOn: boolean
+  /** The list before it, for a refusal of the response that asks for another try. */
+  readonly before: SavedBefore
+}
+
 /** A run as JSON. Give it to `resumeLoop` with the same tools and the same processors. */
 export interface LoopState {
   readonly type: 'loop-state'
@@ -62,10 +69,17 @@ export interface LoopState {
   readonly held: readonly Chunk[] | undefined
   /** There when the run was suspended. */
   readonly open: OpenStep | undefined
+  /** There when the run was saved between two steps. */
+  readonly done: DoneStep | undefined
 }
 
-/** Saves a run, with its open step when it is in the middle of one. Throws: `state-not-json` of a processor. */
-export function saveRun(run: Run, open?: { readonly attempt: Attempt; readonly before: Snapshot }): LoopState {
+/** Where a run is when it is saved: in the middle of a step, or at the end of one. */
+export type SavedAt =
+  | { readonly attempt: Attempt; readonly before: Snapshot }
+  | { readonly goesOn: boolean; readonly before: Snapshot }
+
+/** Saves a run. Throws: `state-not-json` of a processor. */
+export function saveRun(run: Run, at: SavedAt): LoopState {
   const messageList = run.list.toJSON()
   const state: LoopState = {
     type: 'loop-state',
@@ -89,7 +103,8 @@ export function saveRun(run: Run, open?: { readonly attempt: Attempt; readonly b
     processors: run.runner.save(),
     trace: run.recorder.steps,
     held: run.held,
-    open: open && openStep(run, open.attempt, savedBefore(open.before, messageList)),
+    open: 'attempt' in at ? openStep(run, at.attempt, savedBefore(at.before, messageList)) : undefined,
+    done: 'goesOn' in at ? { goesOn: at.goesOn, before: savedBefore(at.before, messageList) } : undefined,
   }
   // What another process would read: no dates, no errors, nothing that is shared with this run.
   return JSON.parse(JSON.stringify(state, errorsAsText)) as LoopState
@@ -223,8 +238,10 @@ export function checkState(value: unknown): asserts value is LoopState {
       `What is to be resumed is ${typeof value === 'string' ? 'text' : `no state (its type is ${JSON.stringify(type ?? null)})`}. Give the \`loopState\` of a suspended run, parsed.`,
     )
   const missing = keys.find(key => (value as Partial<LoopState>)[key] === undefined)
-  if (version === 1 && missing !== undefined)
-    throw new LoopError('invalid-state', `The state has no '${missing}'. Resume a state as it was saved.`)
+  const { open, done } = value as Partial<LoopState>
+  const lost = missing ?? (open === undefined && done === undefined ? 'open step and no done one' : undefined)
+  if (version === 1 && lost !== undefined)
+    throw new LoopError('invalid-state', `The state has no ${lost}. Resume a state as it was saved.`)
   if (version !== 1)
     throw new LoopError(
       'unsupported-state',

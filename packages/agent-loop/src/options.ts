@@ -21,6 +21,7 @@ import type {
   ToolSet,
 } from 'ai'
 import type { Download } from './file-downloads.ts'
+import type { LoopState } from './loop-state.ts'
 import type { LoopResult } from './loop-result.ts'
 import type { Steering } from './steering.ts'
 import type { Timeouts } from './timeouts.ts'
@@ -28,7 +29,11 @@ import type { Timeouts } from './timeouts.ts'
 /** Told about a run as it goes. Exactly one of `onFinish`, `onError` and `onAbort` is called, once. */
 export interface RunCallbacks<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   readonly onChunk?: (chunk: Chunk) => void | PromiseLike<void>
-  readonly onStepFinish?: (step: StepResult<TOOLS>) => void | PromiseLike<void>
+  /** `loopState()` saves the run as it is between two steps, for a durable engine: `resumeLoop` goes on from there. */
+  readonly onStepFinish?: (
+    step: StepResult<TOOLS>,
+    run: { readonly loopState: () => LoopState },
+  ) => void | PromiseLike<void>
   readonly onFinish?: (result: LoopResult<TOOLS, OBJECT>) => void | PromiseLike<void>
   readonly onError?: (event: {
     readonly error: unknown

@@ -1,20 +1,21 @@
 // Taking up a run that was put down: its state is checked, its list and its counts are read, nothing is done yet.
 import { MessageList, type Snapshot } from '@lockstep/message-list'
 import type { Chunk } from '@lockstep/processors'
+import { Attempt } from './attempt.ts'
 import type { Emit } from './chunk-channel.ts'
 import { LoopError } from './errors.ts'
 import { checkState, restoreRun, snapshotBefore, type LoopState } from './loop-state.ts'
 import { readDecisions, type ApprovalDecision } from './pending-approval.ts'
 import type { RunLoopOptions } from './options.ts'
 import { Run } from './run.ts'
-import type { ResumedStep } from './step.ts'
+import { resumeStep, type FinishedStep, type SuspendedStep } from './step.ts'
 
 /** Where a resumed run goes on. */
 export interface ResumedRun {
   /** The list before the first step. */
   readonly opened: Snapshot
-  /** The open step, when the run was put down in the middle of one. */
-  readonly step: ResumedStep | undefined
+  /** Goes on with the open step, or from the end of the one that was done. */
+  readonly takeUp: () => Promise<FinishedStep | SuspendedStep>
 }
 
 /** Makes the run again. Throws: `invalid-state`, `unsupported-state`, `processors-changed`; what reads it throws the rest. */
@@ -36,13 +37,22 @@ export function resumedRun(
   }
   const resumed = async (): Promise<ResumedRun> => {
     const decided = await readDecisions(run, run.pendingCalls, decisions)
-    const { open } = state
+    const { open, done } = state
+    const before = snapshotBefore((open ?? done)!.before, state)
     return {
       opened: snapshotBefore(state.opened, state),
-      step: open && { open, before: snapshotBefore(open.before, state), decided },
+      takeUp: () =>
+        open ? resumeStep(run, { open, before, decided }) : afterStep(run, { goesOn: done!.goesOn, before }),
     }
   }
   return { run, resumed }
+}
+
+/** Between two steps there is a chain for what is written there, and for the end. */
+async function afterStep(run: Run, done: FinishedStep): Promise<FinishedStep> {
+  run.attempt = new Attempt(run)
+  await run.attempt.release()
+  return done
 }
 
 function checkProcessors(run: Run, { processorIds }: LoopState): void {

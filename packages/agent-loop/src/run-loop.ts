@@ -8,13 +8,13 @@ import { Attempt } from './attempt.ts'
 import { ChunkChannel, type Emit } from './chunk-channel.ts'
 import { flushed, runEnded, showEnd, tellCaller } from './ending.ts'
 import { enterSteered } from './enter-steered.ts'
-import type { Ending, LoopResult } from './loop-result.ts'
+import { resultOf, type Ending, type LoopResult } from './loop-result.ts'
 import { saveRun, type LoopState } from './loop-state.ts'
 import type { RunLoopOptions } from './options.ts'
 import type { ApprovalDecision } from './pending-approval.ts'
 import { resumedRun, type ResumedRun } from './resumed-run.ts'
 import { Run } from './run.ts'
-import { resumeStep, runStep } from './step.ts'
+import { runStep, type FinishedStep, type SuspendedStep } from './step.ts'
 import { defaultMaxSteps, stopReasonAfter } from './stop.ts'
 
 /**
@@ -86,8 +86,15 @@ async function execute(run: Run, resumed?: ResumedRun): Promise<LoopResult> {
   if (ending.stopReason === 'aborted') ending = await flushed(run, ending)
   ending = await runEnded(run, ending)
   const told = await tellCaller(run, ending)
-  await showEnd(run, told.ending)
-  return told.result
+  try {
+    await showEnd(run, told.ending)
+    return told.result
+  } catch (error) {
+    // A callback for chunks that fails at the last one: it is not called for the chunks that say so.
+    const failed: Ending = { stopReason: 'error', error }
+    await showEnd(run, failed)
+    return resultOf(run, failed)
+  }
 }
 
 /** The way a piece of the run ends, as a value. */
@@ -105,21 +112,24 @@ async function takeSteps(run: Run, resumed: ResumedRun | undefined): Promise<Sto
   if (!resumed) continueAnswered(run)
   await run.show(run.chunk('start', { messageId: run.responseId() }))
   run.opened = resumed ? resumed.opened : await begun(run)
-  let open = resumed?.step
+  let made = await (resumed ? resumed.takeUp() : nextStep(run))
   for (;;) {
     run.signal.throwIfAborted()
-    if (!open) await enterSteered(run)
-    const before = { list: open?.before ?? run.list.snapshot(), heldCount: run.heldCount }
-    const made = await (open ? resumeStep(run, open) : runStep(run))
-    open = undefined
     if ('suspended' in made) {
       run.loopState = saveRun(run, made.suspended)
       return 'suspended'
     }
     const stopReason = await stopReasonAfter(run, made)
     if (stopReason === undefined || isToldMore(run, stopReason)) run.stepNumber++
-    else if (await resultAccepted(run, { before, stopReason })) return stopReason
+    else if (await resultAccepted(run, { ...made, stopReason })) return stopReason
+    made = await nextStep(run)
   }
+}
+
+async function nextStep(run: Run): Promise<FinishedStep | SuspendedStep> {
+  run.signal.throwIfAborted()
+  await enterSteered(run)
+  return runStep(run)
 }
 
 /** An answer is not the end when somebody has said more, and there is a step left to hear it. */

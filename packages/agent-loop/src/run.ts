@@ -162,15 +162,11 @@ export class Run {
     for (const chunk of held) await this.show(chunk)
   }
 
-  /** Where the held chunks stand now, for `dropHeldSince`. */
-  get heldCount(): number {
-    return this.#heldForRun?.length ?? 0
-  }
-
-  /** Forgets what was held since a step began. Tells whether the run is held at all. */
-  dropHeldSince(count: number): boolean {
-    this.#heldForRun?.splice(count)
-    return this.#heldForRun !== undefined
+  /** Forgets what was held of the step that is being made. Tells whether the run is held at all. */
+  dropHeldOfStep(): boolean {
+    const held = this.#heldForRun
+    held?.splice(held.findLastIndex(chunk => chunk.type === 'step-start'))
+    return held !== undefined
   }
 
   /** Forgets what was held, since it was withdrawn. Tells whether there was anything to forget. */

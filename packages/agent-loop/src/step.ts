@@ -4,7 +4,7 @@ import type { Snapshot } from '@lockstep/message-list'
 import { ProcessorError, TripWire, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
-import { restoredAttempt, type OpenStep } from './loop-state.ts'
+import { restoredAttempt, saveRun, type OpenStep } from './loop-state.ts'
 import { ProviderFailure } from './model-answer.ts'
 import { enterDecisions, type DecidedCall } from './pending-approval.ts'
 import { failureText, feedbackOn, type Run } from './run.ts'
@@ -15,10 +15,12 @@ import { deadline } from './timeouts.ts'
 import { allCallsAnswered, runToolPhase } from './tool-phase.ts'
 import type { AttemptTrace } from './trace.ts'
 
-/** A step that is done, and whether the model has to be called again to hear what came of it. */
+/** A step that is done. */
 export interface FinishedStep {
-  readonly step: AcceptedStep
+  /** The model has to be called again to hear what came of its calls. */
   readonly goesOn: boolean
+  /** The conversation before it. */
+  readonly before: Snapshot
 }
 
 /** A step whose tools wait for a person. */
@@ -73,7 +75,7 @@ async function completeStep(
   try {
     await begin()
     await runToolPhase(run, attempt)
-    return run.pendingCalls.length > 0 ? { suspended: { attempt, before } } : await finishStep(run, attempt)
+    return run.pendingCalls.length > 0 ? { suspended: { attempt, before } } : await finishStep(run, attempt, before)
   } catch (error) {
     if (TripWire.isInstance(error)) {
       run.rejected = rejectedOf(attempt)
@@ -200,7 +202,7 @@ async function reset(run: Run, attempt: Attempt, reason: string): Promise<void> 
 }
 
 /** The record of the step, after its `step-finish` has passed the processors. */
-async function finishStep(run: Run, attempt: Attempt): Promise<FinishedStep> {
+async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise<FinishedStep> {
   const result = stepResultOf(run, attempt, contentOf(partsOf(run.list, attempt.place!)))
   const { stepNumber, finishReason, usage, providerMetadata, warnings } = result
   const metadata = providerMetadata === undefined ? {} : { providerMetadata }
@@ -209,8 +211,9 @@ async function finishStep(run: Run, attempt: Attempt): Promise<FinishedStep> {
   const step: AcceptedStep = { place: attempt.place!, asked: attempt.asked, result }
   run.replaceSteps([...run.steps, step])
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
-  await run.options.onStepFinish?.(result as never)
-  return { step, goesOn: attempt.toolCalls.length > 0 && allCallsAnswered(run, attempt) }
+  const goesOn = attempt.toolCalls.length > 0 && allCallsAnswered(run, attempt)
+  await run.options.onStepFinish?.(result as never, { loopState: () => saveRun(run, { goesOn, before }) })
+  return { goesOn, before }
 }
 
 function record(run: Run, attempt: Attempt, what: Pick<AttemptTrace, 'outcome' | 'reason'>): void {

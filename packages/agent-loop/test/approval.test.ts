@@ -258,6 +258,76 @@ describe('who asks', () => {
   })
 })
 
+describe('a run that is saved between two steps', () => {
+  const callLook = { text: 'Looking.', toolCalls: [{ toolName: 'look', input: {} }] }
+  const savedAfter = async (turns: unknown[], options: Partial<Parameters<typeof drain>[0]> = {}) => {
+    ran.length = 0
+    const states: LoopState[] = []
+    const whole = await drain({
+      model: scriptedModel(turns as never),
+      tools,
+      ...options,
+      onStepFinish: (_, run) => void states.push(JSON.parse(JSON.stringify(run.loopState())) as LoopState),
+    })
+    return { whole, states }
+  }
+  const told = ({ result }: Drained) => ({
+    text: result.text,
+    steps: result.steps.map(({ stepNumber, text, toolResults, usage }) => ({ stepNumber, text, toolResults, usage })),
+    totalUsage: result.totalUsage,
+    messages: result.messages.map(({ createdAt: _, ...message }) => message),
+    stopReason: result.stopReason,
+    trace: String(result.trace),
+  })
+
+  it('goes on from any of them to the same end', async () => {
+    const called = (toolCallId: string) => ({
+      text: 'Looking.',
+      toolCalls: [{ toolCallId, toolName: 'look', input: {} }],
+    })
+    const turns = [called('a'), called('b'), 'Sunny.']
+    const { whole, states } = await savedAfter(turns)
+    expect(states).toHaveLength(3)
+    for (const [index, state] of states.entries()) {
+      ran.length = 0
+      const end = await resumed(state, [], { model: scriptedModel(turns.slice(index + 1)) })
+      expect(told(end)).toEqual(told(whole))
+      expect(ran).toHaveLength(Math.max(0, 1 - index))
+    }
+  })
+
+  it('counts its steps and asks its stop conditions where it goes on', async () => {
+    const { states } = await savedAfter([callLook, callLook], { maxSteps: 2 })
+    const end = await resumed(states[1]!, [], { model: scriptedModel([]), maxSteps: 2 })
+    expect(end.result).toMatchObject({ stopReason: 'max-steps' })
+  })
+
+  it('goes back to before the step when the response is refused with a retry', async () => {
+    const { states } = await savedAfter(['Bad.'], {
+      outputProcessors: [{ id: 'guard', processOutputResult: () => {} }],
+    })
+    const guard: Processor = {
+      id: 'guard',
+      processOutputResult: ({ result, abort }) => void (result.text === 'Bad.' && abort('again', { retry: true })),
+    }
+    const end = await resumed(states[0]!, [], {
+      model: scriptedModel(['Good.']),
+      outputProcessors: [guard],
+      maxProcessorRetries: 1,
+    })
+    expect(end.result).toMatchObject({ text: 'Good.', stopReason: 'completed' })
+    expect(end.result.messages[0]!.content.parts.filter(part => part.type === 'text')).toHaveLength(1)
+  })
+
+  it('takes no decisions, since it waits for nobody', async () => {
+    const { states } = await savedAfter([callLook, 'Sunny.'])
+    await expect(resumed(states[0]!, [{ approvalId: 'a', approved: true }])).rejects.toMatchObject({
+      code: 'unknown-approval',
+      message: "The run never asked for the approval 'a'. It waits for nobody.",
+    })
+  })
+})
+
 describe('a state', () => {
   const refused = async (
     state: unknown,
@@ -312,6 +382,7 @@ describe('a state', () => {
     ['that is text', (state: LoopState) => JSON.stringify(state), 'invalid-state'],
     ['that is none', () => ({}), 'invalid-state'],
     ['that is nothing', () => null, 'invalid-state'],
+    ['that is at no step', ({ open: _, ...state }: LoopState) => state, 'invalid-state'],
     ['that lost a part', ({ counts: _, ...state }: LoopState) => state, 'invalid-state'],
   ])('is refused %s', async (_, broken, code) => {
     const { state, result } = await suspended()

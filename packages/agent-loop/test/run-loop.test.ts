@@ -72,6 +72,20 @@ describe('a run', () => {
     ])
   })
 
+  it('ends with the error of a chunk callback that fails at the very last chunk', async () => {
+    const seen: string[] = []
+    const { result, types } = await drain({
+      model: scriptedModel(['Hi']),
+      onChunk({ type }) {
+        seen.push(type)
+        if (type === 'finish') throw new Error('screen is gone')
+      },
+    })
+    expect(result).toMatchObject({ stopReason: 'error', error: { message: 'screen is gone' } })
+    expect(types.slice(-2)).toEqual(['error', 'finish'])
+    expect(seen.filter(type => type === 'finish')).toHaveLength(1)
+  })
+
   it('ends after maxSteps and says so', async () => {
     const model = scriptedModel(Array.from({ length: 9 }, () => callAdd))
     const { result } = await drain({ model, tools: { add }, maxSteps: 2 })
