@@ -17,4 +17,5 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, 
 must(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=errors-only'], root)
 const [what, ...rest] = process.argv.slice(2)
 if (what === 'lists') must(process.execPath, [join(here, 'lists.mjs'), ...rest], here)
+else if (what === 'redaction') must(process.execPath, [join(here, 'redaction.mjs')], here)
 else must(process.execPath, [join(here, 'bench.mjs'), ...process.argv.slice(2)], here)

@@ -55,7 +55,7 @@ export const piiPatterns: readonly PiiPattern[] = [
   },
   {
     kind: 'phone',
-    pattern: /(?<![\w+])(?:\+|00)[1-9]\d{0,2}(?:[ ./-]{0,2}\(?\d{1,14}\)?){1,7}(?!\w)/,
+    pattern: /(?<![\w+#])(?:\+\d{1,3}|00[1-9]\d{0,2})(?:[ ./-]{0,2}\(?\d{1,14}\)?){1,7}(?!\w)/,
     accept: text => isPhone(text, 8, 15),
     mask: text => maskAll(text, 2),
   },
@@ -67,8 +67,8 @@ export const piiPatterns: readonly PiiPattern[] = [
   },
   {
     kind: 'phone',
-    pattern: /(?<![\w.+,-])\(?0\d{1,4}\)?(?:[ ./-]{1,3}\d{2,8}){1,5}(?!\w)/,
-    accept: text => isPhone(text, 9, 12) && !/\d[./-]\d\d?[./-]\d{4}\b/.test(text),
+    pattern: /(?<![\w.+,#-])(?:\(?0\d{1,5}\)?(?:[ ./-]{1,3}\d{2,9}){1,5}|0[1-9]\d{8,9})(?!\w)/,
+    accept: text => isPhone(text, 9, 13) && !/\d[./-]\d\d?[./-]\d{4}\b|^\d{5}-\d{4}$/.test(text),
     mask: text => maskAll(text, 2),
   },
 ]
@@ -76,7 +76,7 @@ export const piiPatterns: readonly PiiPattern[] = [
 /** Numbers of the great networks, with the lengths that they have, and a right check digit. */
 function isCard(text: string): boolean {
   const groups = text.split(/[ -]/)
-  if (groups.length > 1 && !groups.every(group => group.length >= 3 && group.length <= 7)) return false
+  if (groups.length > 1 && !groups.slice(0, -1).every(group => group.length >= 3 && group.length <= 7)) return false
   const digits = groups.join('')
   const { length } = digits
   const known =
@@ -86,7 +86,7 @@ function isCard(text: string): boolean {
     (/^3[47]/.test(digits) && length === 15) ||
     (/^3(?:0[0-59]|[689])/.test(digits) && (length === 14 || length === 16 || length === 19)) ||
     (/^(?:62|6011|64[4-9]|65|8[16])/.test(digits) && length >= 16) ||
-    (/^(?:50|5[6-9]|6)/.test(digits) && length >= 12)
+    (/^(?:50[1238]|5[68]|6304|67)/.test(digits) && length >= 12)
   return known && hasLuhnDigit(digits)
 }
 

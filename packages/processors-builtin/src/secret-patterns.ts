@@ -40,7 +40,7 @@ const patterns = {
   'discord-token': /(?<![\w-])[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}/,
   'vault-token': /(?<![A-Za-z0-9])hv[bs]\.[\w-]{24,}/,
   // Its first part is an id.
-  'terraform-token': /\.atlasv1\.[\w=-]{60,}/,
+  'terraform-token': /(?<=\.)atlasv1\.[\w=-]{60,}/,
   'atlassian-token': /ATATT3[\w=-]{60,}/,
   'linear-key': /lin_(?:api|oauth)_[A-Za-z0-9]{32,}/,
   'notion-token': /(?<![A-Za-z0-9])(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})/,

@@ -14,7 +14,7 @@ const redacted = (text: string, options?: RedactorOptions) => streamed(redactor(
 
 describe('what a redactor finds', () => {
   it.each(samples.map(({ kind, text }) => [kind, text] as const))('finds a %s: %s', async (kind, text) => {
-    const [before, after] = kind === 'url-password' ? ['db', 'host'] : ['(', ') ']
+    const [before, after] = kind === 'url-password' ? ['db', 'host'] : [kind === 'terraform-token' ? 'id.' : '(', ') ']
     expect(await redacted(before + text + after, { kinds: [kind] })).toBe(`${before}[redacted ${kind}]${after}`)
   })
 

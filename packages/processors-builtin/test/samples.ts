@@ -63,7 +63,7 @@ export const samples: readonly { readonly kind: SensitiveKind; readonly text: st
   { kind: 'telegram-token', text: `123456789:AA${base62(33)}` },
   { kind: 'discord-token', text: `M${base62(23)}.${base62(6)}.${base62(38)}` },
   { kind: 'vault-token', text: `hvs.${base62(90)}` },
-  { kind: 'terraform-token', text: `.atlasv1.${base62(64)}` },
+  { kind: 'terraform-token', text: `atlasv1.${base62(64)}` },
   { kind: 'atlassian-token', text: `ATATT3${base62(186)}` },
   { kind: 'linear-key', text: `lin_api_${base62(40)}` },
   { kind: 'notion-token', text: `ntn_${base62(46)}` },
