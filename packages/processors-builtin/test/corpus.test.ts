@@ -8,7 +8,7 @@ import { corpus, type Sentence } from './corpus.ts'
 import { position, runOf } from './redactor-run.ts'
 
 const countPerRule = 100
-const marks = { kinds: { url: 'redact' }, replacement: (kind: string) => `\u0001${kind}\u0001` } as const
+const marks = { kinds: { url: 'redact' }, replacement: (kind: string) => `⟦${kind}⟧` } as const
 
 interface Row {
   readonly kind: string
@@ -33,9 +33,9 @@ async function measured(sentences: readonly Sentence[]): Promise<readonly Row[]>
   })
   for (const [index, shown] of (output as readonly string[]).entries()) {
     const { kind, before, after } = sentences[index]!
-    const kinds = [...shown.matchAll(/\u0001([a-z-]+)\u0001/g)].map(found => found[1]!)
+    const kinds = [...shown.matchAll(/⟦([a-z-]+)⟧/g)].map(found => found[1]!)
     if (kind !== undefined) rowOf(kind).of++
-    if (kind !== undefined && shown === `${before}\u0001${kind}\u0001${after}`) rowOf(kind).found++
+    if (kind !== undefined && shown === `${before}⟦${kind}⟧${after}`) rowOf(kind).found++
     for (const found of kinds) if (found !== kind) rowOf(found).falseAlarms++
   }
   return [...rows.values()]
@@ -72,7 +72,7 @@ describe('account numbers', () => {
       toolCall: { toolCallId: 'c', toolName: 'read', input: {} },
       outcome: { output: numbers.flatMap(text => [text, text.replace(/.{4}/g, '$& ').trim()]) },
     })
-    expect(new Set(output as readonly string[])).toEqual(new Set(['\u0001iban\u0001']))
+    expect(new Set(output as readonly string[])).toEqual(new Set(['⟦iban⟧']))
   })
 })
 
