@@ -7,7 +7,8 @@ import { testCount } from './.ci/test-count.ts'
 
 const root = import.meta.dirname
 const built = process.env['LOCKSTEP_BUILT'] === '1'
-const conditions = [...(built ? [] : ['@lockstep/source']), 'node', 'import', 'default']
+// `import` and `default` always hold; named here, they would hold for `require` too.
+const conditions = [...(built ? [] : ['@lockstep/source']), 'node']
 const suites = ['packages', 'examples'].flatMap(folder =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder))

@@ -1,0 +1,144 @@
+// The memory of an agent: two processors around those of a call, the first to load and the last to save.
+import type { AgentMessage, MessageList } from '@lockstep/message-list'
+import type { AgentMemory, Processor, ProcessorArrays, ProcessRunEndArgs } from '@lockstep/processors'
+import { loadThread, threadIdOf } from './load-thread.ts'
+import { isCutShort, tripwireMarker, withEndedCalls } from './run-ending.ts'
+import { rowsOfRun, saveThread, type RunRows, type Save } from './save-thread.ts'
+import type { SuspendedRun, ThreadStore } from './thread-store.ts'
+import { checkWindow, type WindowOptions } from './window.ts'
+
+/** What a memory is made of. */
+export interface MemoryOptions extends WindowOptions {
+  readonly store: ThreadStore
+}
+
+/** A memory, for the option `memory` of an agent. */
+export interface Memory extends AgentMemory {
+  readonly store: ThreadStore
+  /** Takes a suspended run out of the store, to resume it. Of several callers one gets it. */
+  takeRun(runId: string): Promise<SuspendedRun | undefined>
+}
+
+/** The id of the processors that load and save: one id, so that they are one processor with one state. */
+export const memoryProcessorId = 'memory'
+
+/**
+ * Makes a memory. One serves any number of agents and runs at once.
+ *
+ * *Order*: it loads before the first input processor; it saves the input when the first prompt has passed them all, each
+ * step when it is committed, and at the end, after the last output processor, what the list then holds of the run.
+ *
+ * @example
+ * new Agent({ name: 'helper', model, memory: memory({ store: sqliteStore({ path: 'threads.db' }) }) })
+ */
+export function memory(options: MemoryOptions): Memory {
+  checkWindow(options)
+  const { store } = options
+  return {
+    store,
+    around: processors => around(options, processors),
+    takeRun: async runId => {
+      const run = await store.readRun(runId)
+      return run !== undefined && (await store.removeRun(runId)) ? run : undefined
+    },
+  }
+}
+
+/** What the processors know of a run. */
+interface MemoryState extends RunRows {
+  /** A prompt has passed all input processors, so what was said may be kept. */
+  isAccepted: boolean
+  /** The response has passed every processor that could change it as a whole. */
+  isReviewed: boolean
+}
+
+interface RunMemory extends MemoryOptions {
+  /** Whether a processor of the user has `processOutputResult`, so that a response is not final before that. */
+  readonly isReviewable: boolean
+}
+
+type MemoryProcessor = Processor<string, unknown, MemoryState>
+
+function around(options: MemoryOptions, processors: ProcessorArrays): ProcessorArrays {
+  const { inputProcessors = [], outputProcessors = [] } = processors
+  const isReviewable = outputProcessors.some(processor => typeof processor.processOutputResult === 'function')
+  const run: RunMemory = { ...options, isReviewable }
+  return {
+    ...processors,
+    inputProcessors: [loading(run) as Processor, ...inputProcessors],
+    outputProcessors: [...outputProcessors, saving(run) as Processor],
+  }
+}
+
+/** Loads before the user's input processors, and saves what was said when a prompt has passed them all. */
+function loading(run: RunMemory): MemoryProcessor {
+  return {
+    id: memoryProcessorId,
+    name: 'Memory',
+    async processInput({ messageList, state }) {
+      // A message that steers a run passes here too.
+      if (isLoaded(state)) return
+      const { revision, open } = await loadThread(run.store, run, messageList)
+      Object.assign(state, { revision, open, rows: [], isAccepted: false, isReviewed: false } satisfies MemoryState)
+    },
+    async processLLMRequest({ messageList, state }) {
+      if (!isLoaded(state)) return
+      const withOutcomes = !state.isAccepted
+      state.isAccepted = true
+      await saveThread(run.store, state, { ...soFar(run, messageList), withOutcomes })
+    },
+  }
+}
+
+/** Saves after the user's output processors. */
+function saving(run: RunMemory): MemoryProcessor {
+  const review: Pick<MemoryProcessor, 'processOutputResult'> = {
+    processOutputResult: ({ state }) => void (state.isReviewed = true),
+  }
+  return {
+    id: memoryProcessorId,
+    name: 'Memory',
+    async processStepEnd({ messageList, state }) {
+      if (!isLoaded(state)) return
+      state.isReviewed = false
+      await saveThread(run.store, state, soFar(run, messageList))
+    },
+    ...(run.isReviewable ? review : {}),
+    async processRunEnd(end) {
+      const { messageList, state, stopReason, loopState } = end
+      if (!isLoaded(state)) return
+      await saveThread(run.store, state, atEnd(run, end, state))
+      if (stopReason === 'suspended' && loopState) await saveRun(run.store, threadIdOf(messageList), loopState)
+    },
+  }
+}
+
+function isLoaded(state: Partial<MemoryState>): state is MemoryState {
+  return state.revision !== undefined
+}
+
+/** What is saved in the middle of a run: it keeps what was said, should there be no end. */
+function soFar({ isReviewable }: RunMemory, list: MessageList): Save {
+  return { list, rows: rowsOfRun(list, !isReviewable) }
+}
+
+/** What is saved at the end. */
+function atEnd({ isReviewable }: RunMemory, end: ProcessRunEndArgs<MemoryState>, state: MemoryState): Save {
+  const { messageList: list, stopReason, tripwire } = end
+  const marker = tripwire === undefined ? [] : [tripwireMarker(list, tripwire.processorId)]
+  // What did not get past the input processors was refused, or was not looked at by all of them.
+  if (!state.isAccepted) return { list, rows: marker }
+  const rows = rowsOfRun(list, !isReviewable || state.isReviewed)
+  if (!isCutShort(stopReason)) return { list, rows, withOutcomes: true }
+  // The list went back to before the attempt that failed, and lost what input processors had changed for it. What was
+  // stored is what they let pass.
+  const isInput = ({ id }: AgentMessage) => list.sourceOf(id) === 'input'
+  const kept = rows.filter(message => !isInput(message) || state.rows.includes(message.id))
+  const settled = new Set(kept.filter(isInput).map(({ id }) => id))
+  return { list, rows: [...withEndedCalls(kept, stopReason), ...marker], settled, withOutcomes: true }
+}
+
+async function saveRun(store: ThreadStore, threadId: string, state: object): Promise<void> {
+  const { runId } = state as { readonly runId?: unknown }
+  if (typeof runId === 'string') await store.saveRun({ runId, threadId, state })
+}

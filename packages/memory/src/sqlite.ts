@@ -1,0 +1,317 @@
+// The embedded store: one file, nothing to install or start, several processes at once.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { idsIn, planCommit, type CommitWrite, type MessageRow } from './commit-plan.ts'
+import { MemoryError } from './errors.ts'
+import { isBusy, sqliteError } from './sqlite-errors.ts'
+import { sqliteMigrations } from './sqlite-schema.ts'
+import { closedStore, storedMessageOf, unknownMessage } from './stored-message.ts'
+import { runOfRow, threadOfRow, type RunRow, type ThreadRow } from './stored-row.ts'
+import type {
+  CommitOutcome,
+  ListThreadsOptions,
+  ReadOptions,
+  SuspendedRun,
+  Thread,
+  ThreadCommit,
+  ThreadPage,
+  ThreadStore,
+} from './thread-store.ts'
+
+/** How the store is made. */
+export interface SqliteStoreOptions {
+  /** The file; it is made when it is not there. `:memory:` keeps everything in this process. */
+  readonly path: string
+  /** How long a lock that another process holds is waited for, without blocking this one; 5,000 when absent. */
+  readonly lockTimeoutMs?: number
+}
+
+/**
+ * Makes a store in an SQLite file. Nothing is opened before the first call.
+ *
+ * Threads are safe from other processes and from a process that is killed. What a commit takes away is wiped from the
+ * file and its write-ahead log, as far as no other connection is just then reading.
+ */
+export function sqliteStore(options: SqliteStoreOptions): ThreadStore {
+  return new SqliteStore(options)
+}
+
+const columns = 'id, resource_id, title, metadata, revision, created_at, updated_at'
+
+class SqliteStore implements ThreadStore {
+  readonly #path: string
+  readonly #lockTimeoutMs: number
+  readonly #statements = new Map<string, StatementSync>()
+  #database: DatabaseSync | undefined
+  #closed = false
+  /** What was taken away may still stand in the write-ahead log. */
+  #leftTraces = false
+
+  constructor({ path, lockTimeoutMs = 5_000 }: SqliteStoreOptions) {
+    this.#path = path
+    this.#lockTimeoutMs = lockTimeoutMs
+  }
+
+  read(threadId: string, options: ReadOptions = {}): Promise<ThreadPage> {
+    return this.#attempt(() => {
+      const { last, before, ids } = options
+      const thread = this.#thread(threadId)
+      const end = before === undefined ? Number.MAX_SAFE_INTEGER : this.#sequenceOf(threadId, before)
+      const count = last ?? (ids === undefined ? -1 : 0)
+      const rows = this.#all<MessageRow>(
+        `SELECT id, body FROM lockstep_messages WHERE seq IN (
+           SELECT seq FROM (SELECT seq FROM lockstep_messages WHERE thread_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3)
+           UNION
+           SELECT m.seq FROM json_each(?4) AS wanted CROSS JOIN lockstep_messages AS m
+             ON m.thread_id = ?1 AND m.id = wanted.value WHERE m.seq < ?2
+         ) ORDER BY seq`,
+        threadId,
+        end,
+        count,
+        JSON.stringify(ids ?? []),
+      )
+      return { thread, messages: rows.map(storedMessageOf) }
+    }, 'DEFERRED')
+  }
+
+  async commit(threadId: string, commit: ThreadCommit): Promise<CommitOutcome> {
+    const outcome = await this.#attempt(() => {
+      const bodies = new Map(
+        this.#all<MessageRow>(
+          `SELECT m.id, m.body FROM json_each(?2) AS wanted CROSS JOIN lockstep_messages AS m
+             ON m.thread_id = ?1 AND m.id = wanted.value`,
+          threadId,
+          JSON.stringify(idsIn(commit)),
+        ).map(({ id, body }) => [id, body]),
+      )
+      const at = { threadId, now: new Date().toISOString() }
+      const plan = planCommit({ thread: this.#thread(threadId), bodies }, commit, at)
+      if (plan.type !== 'write') return plan
+      this.#write(plan)
+      return { type: 'committed', revision: plan.thread.revision } as const
+    })
+    if (this.#leftTraces) await this.#wipe()
+    return outcome
+  }
+
+  #write({ thread, remove, replace, append, takesAway }: CommitWrite): void {
+    const { id, resourceId, title, metadata, revision, createdAt, updatedAt } = thread
+    this.#run(
+      `INSERT INTO lockstep_threads (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET resource_id = ?2, title = ?3, metadata = ?4, revision = ?5, updated_at = ?7`,
+      id,
+      resourceId ?? null,
+      title ?? null,
+      metadata === undefined ? null : JSON.stringify(metadata),
+      revision,
+      createdAt,
+      updatedAt,
+    )
+    for (const gone of remove) this.#run('DELETE FROM lockstep_messages WHERE thread_id = ? AND id = ?', id, gone)
+    for (const row of replace)
+      this.#run('UPDATE lockstep_messages SET body = ? WHERE thread_id = ? AND id = ?', row.body, id, row.id)
+    for (const row of append)
+      this.#run('INSERT INTO lockstep_messages (thread_id, id, body) VALUES (?, ?, ?)', id, row.id, row.body)
+    if (takesAway) this.#leftTraces = true
+  }
+
+  listThreads({ resourceId, limit = 100, after }: ListThreadsOptions = {}): Promise<readonly Thread[]> {
+    return this.#attempt(
+      () =>
+        this.#all<ThreadRow>(
+          `SELECT ${columns} FROM lockstep_threads
+             WHERE ${resourceId === undefined ? '?1 IS NULL' : 'resource_id = ?1'} AND (updated_at, id) < (?2, ?3)
+             ORDER BY updated_at DESC, id DESC LIMIT ?4`,
+          resourceId ?? null,
+          after?.updatedAt ?? '~',
+          after?.id ?? '',
+          limit,
+        ).map(threadOfRow),
+      'DEFERRED',
+    )
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#attempt(() => {
+      for (const [table, column] of [
+        ['lockstep_messages', 'thread_id'],
+        ['lockstep_runs', 'thread_id'],
+        ['lockstep_threads', 'id'],
+      ])
+        this.#run(`DELETE FROM ${table} WHERE ${column} = ?`, threadId)
+      this.#leftTraces = true
+    })
+    await this.#wipe()
+  }
+
+  saveRun({ runId, threadId, state }: Pick<SuspendedRun, 'runId' | 'threadId' | 'state'>): Promise<void> {
+    return this.#attempt(() =>
+      this.#run(
+        `INSERT INTO lockstep_runs (id, thread_id, state, created_at) VALUES (?1, ?2, ?3, ?4)
+           ON CONFLICT (id) DO UPDATE SET thread_id = ?2, state = ?3, created_at = ?4`,
+        runId,
+        threadId,
+        JSON.stringify(state),
+        new Date().toISOString(),
+      ),
+    )
+  }
+
+  async readRun(runId: string): Promise<SuspendedRun | undefined> {
+    const rows = await this.#attempt(
+      () => this.#all<RunRow>('SELECT id, thread_id, state, created_at FROM lockstep_runs WHERE id = ?', runId),
+      'DEFERRED',
+    )
+    return rows.map(runOfRow)[0]
+  }
+
+  listRuns(threadId: string): Promise<readonly SuspendedRun[]> {
+    return this.#attempt(
+      () =>
+        this.#all<RunRow>(
+          'SELECT id, thread_id, state, created_at FROM lockstep_runs WHERE thread_id = ? ORDER BY created_at, id',
+          threadId,
+        ).map(runOfRow),
+      'DEFERRED',
+    )
+  }
+
+  async removeRun(runId: string): Promise<boolean> {
+    const removed = await this.#attempt(() => {
+      const wasThere = this.#all('DELETE FROM lockstep_runs WHERE id = ? RETURNING id', runId).length > 0
+      if (wasThere) this.#leftTraces = true
+      return wasThere
+    })
+    if (removed) await this.#wipe()
+    return removed
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    if (this.#leftTraces) await this.#wipe()
+    this.#closed = true
+    this.#statements.clear()
+    this.#database?.close()
+    this.#database = undefined
+  }
+
+  #thread(threadId: string): Thread | undefined {
+    return this.#all<ThreadRow>(`SELECT ${columns} FROM lockstep_threads WHERE id = ?`, threadId).map(threadOfRow)[0]
+  }
+
+  #sequenceOf(threadId: string, id: string): number {
+    const [row] = this.#all<{ readonly seq: number }>(
+      'SELECT seq FROM lockstep_messages WHERE thread_id = ? AND id = ?',
+      threadId,
+      id,
+    )
+    if (row === undefined) throw unknownMessage(threadId, id)
+    return row.seq
+  }
+
+  #all<T>(sql: string, ...values: SQLInputValue[]): T[] {
+    return this.#statement(sql).all(...values) as T[]
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]): void {
+    this.#statement(sql).run(...values)
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#database!.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /**
+   * Does some work in one transaction, and again while another process holds the lock. The waiting is asynchronous: a
+   * busy timeout of the driver would stop this whole process.
+   */
+  async #attempt<T>(work: () => T, mode: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): Promise<T> {
+    const deadline = performance.now() + this.#lockTimeoutMs
+    for (;;) {
+      if (this.#closed) throw closedStore()
+      try {
+        this.#database ??= this.#open()
+        return inTransaction(this.#database, mode, work)
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= deadline) throw sqliteError(error, this.#path)
+        await aMoment()
+      }
+    }
+  }
+
+  #open(): DatabaseSync {
+    const database = new DatabaseSync(this.#path, { timeout: 0 })
+    try {
+      // Deleted text is overwritten, and a commit survives the process; a loss of power may take the last ones.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;')
+      migrate(database, this.#path)
+      return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  /** Moves everything from the write-ahead log into the file, so that what was overwritten is nowhere any more. */
+  async #wipe(): Promise<void> {
+    for (let tries = 0; tries < 20 && this.#database; tries++) {
+      try {
+        const { busy } = this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
+        this.#leftTraces = busy === 1
+        if (!this.#leftTraces) return
+      } catch (error) {
+        if (!isBusy(error)) throw sqliteError(error, this.#path)
+      }
+      await aMoment()
+    }
+  }
+}
+
+function inTransaction<T>(database: DatabaseSync, mode: string, work: () => T): T {
+  database.exec(`BEGIN ${mode}`)
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Brings the tables up to date. Throws: `newer-schema`. */
+function migrate(database: DatabaseSync, path: string): void {
+  const version = () =>
+    (
+      database.prepare('SELECT coalesce(max(version), 0) AS version FROM lockstep_migrations').get() as {
+        readonly version: number
+      }
+    ).version
+  const isThere = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'lockstep_migrations'").get()
+  if (isThere && version() === sqliteMigrations.length) return
+  inTransaction(database, 'IMMEDIATE', () => {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS lockstep_migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL) STRICT',
+    )
+    const from = version()
+    if (from > sqliteMigrations.length)
+      throw new MemoryError(
+        'newer-schema',
+        `The database ${path} has version ${from} of the tables, and this package knows ${sqliteMigrations.length}. Update @lockstep/memory.`,
+      )
+    for (const [index, step] of sqliteMigrations.slice(from).entries()) {
+      database.exec(step)
+      database
+        .prepare('INSERT INTO lockstep_migrations (version, applied_at) VALUES (?, ?)')
+        .run(from + index + 1, new Date().toISOString())
+    }
+  })
+}
+
+/** Long enough for another process to end its transaction, and never as long as that of a rival. */
+function aMoment(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, 1 + Math.random() * 9))
+}
