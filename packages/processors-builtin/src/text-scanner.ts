@@ -96,7 +96,7 @@ export class TextScanner {
     return this.#write()
   }
 
-  /** Ends the text and gives the rest of it. The scanner is as new. */
+  /** Ends the text and gives the rest of it. */
   end(): string {
     const half = this.#half
     this.#half = ''
@@ -107,10 +107,7 @@ export class TextScanner {
     }
     this.#threads = []
     this.#oldest = Infinity
-    const rest = this.#write()
-    this.#found = []
-    this.#before = edgeClass
-    return rest
+    return this.#write()
   }
 
   #read(text: string): void {
@@ -183,8 +180,6 @@ export class TextScanner {
   }
 
   #note(thread: Thread, patterns: readonly number[], end: number): void {
-    // A thread that goes on behind a match has read nothing of its own yet.
-    if (end === thread.start) return
     for (const pattern of patterns) {
       const ends = (thread.ends ??= new Map()).get(pattern)
       if (ends === undefined) thread.ends.set(pattern, [end])

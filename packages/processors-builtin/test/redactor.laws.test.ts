@@ -132,6 +132,20 @@ describe('a pattern of your own', () => {
     expect(await streamed(processor, 'axxxxxxxxxxxxz abbc abbbbbbc'.split(''))).toBe('a{run}{run}{run}z {run} abbbbbbc')
   })
 
+  it('begins again where it may, when a match that has begun before grows too long', async () => {
+    const processor = onlyOwn([{ kind: 'pair', pattern: /a[^b]*b/ }], 6)
+    expect(await streamed(processor, ['axxxaxxaxxxaxb b'])).toBe('axxxaxxaxxx{pair} b')
+    expect(await streamed(processor, 'axxxaxxaxxxaxb b'.split(''))).toBe('axxxaxxaxxx{pair} b')
+  })
+
+  it('keeps a short match while a longer one, that began before it, comes to nothing', async () => {
+    const processor = onlyOwn([
+      { kind: 'short', pattern: /(?<=b)cd/ },
+      { kind: 'long', pattern: /[a-z]+!/ },
+    ])
+    expect(await streamed(processor, 'abcdefg abcdefg!'.split(''))).toBe('ab{short}efg {long}')
+  })
+
   it.each([
     [/(a)\1/, 'has the back reference'],
     [/a(?=bc)/, 'has lookaround over more than one character'],

@@ -264,6 +264,22 @@ describe('where a redactor works', () => {
     expect(JSON.stringify(run.runner.save())).toContain('"<email-2>":"jim@example.com"')
   })
 
+  it('leaves values that become tokens in what is stored, and tells of nothing in the prompt', async () => {
+    const findings: Finding[] = []
+    const onFinding = (finding: Finding) => findings.push(finding)
+    const run = runOf(redactor({ kinds: { email: 'tokenize' }, onFinding }))
+    run.list.add(`joe@example.com, ${card}`, 'memory')
+    await run.runner.runProcessLLMRequest({ position, prompt: run.list.get.all.prompt(), model })
+    expect(findings).toEqual([])
+    const outcome = await run.runner.runProcessToolResult({
+      position,
+      toolCall: { toolCallId: 'c', toolName: 'read', input: {} },
+      outcome: { output: `joe@example.com, ${card}` },
+    })
+    expect(outcome).toEqual({ output: 'joe@example.com, [redacted card]' })
+    expect(findings).toEqual([{ kind: 'card', strategy: 'redact', where: 'tool-output' }])
+  })
+
   it('keeps tokens in the text when told to, also for what the model says by itself', async () => {
     expect(await redacted('a@b.com <email-1>', { kinds: { email: 'tokenize' }, restore: { text: false } })).toBe(
       '<email-1> <email-1>',
@@ -340,6 +356,13 @@ describe('where a redactor works', () => {
     expect(textOf(await pass(other, delta('x.com ')))).toBe('[redacted email] ')
     expect(textOf(await one.chain.flush('block-end', 't'))).toBe('joe@')
     expect(textOf(await one.chain.flush('abort'))).toBe('x@')
+  })
+
+  it('begins anew after a block, whatever its id', async () => {
+    const run = runOf(redactor())
+    await pass(run, delta('word'))
+    expect(textOf(await run.chain.flush('block-end', 't'))).toBe('word')
+    expect(textOf(await pass(run, delta('joe@x.com ')))).toBe('[redacted email] ')
   })
 
   it('passes what it has nothing to do with as it came', async () => {
