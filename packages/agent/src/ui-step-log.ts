@@ -46,7 +46,8 @@ export class UIStepLog {
   withdraw(all: boolean): readonly UIMessageChunk[] {
     const from = (all ? this.#marks[0] : this.#marks.at(-1)) ?? 0
     const gone = this.#chunks.slice(from)
-    this.#chunks.length = from
+    // What a person put in is not the run's to take back.
+    this.#chunks = [...this.#chunks.slice(0, from), ...gone.filter(chunk => chunk.type === 'steering-message')]
     if (all) this.#marks = this.#marks.slice(0, 1)
     const restored = gone.flatMap(chunk => this.#data.get(dataKeyOf(chunk) ?? '') ?? [])
     return [{ type: 'reset-step' }, ...said(this.#chunks), ...new Set(restored)]

@@ -54,7 +54,6 @@ export function plainParts(parts: readonly object[]): Part[] {
     if (part.type.startsWith('data-')) return { id, ...rest }
     return toolName === undefined ? rest : { ...rest, type: `tool-${toolName as string}` }
   }) as Part[]
-  return plain.filter(
-    (part, index) => part.type !== 'step-start' || (plain[index + 1]?.type ?? 'step-start') !== 'step-start',
-  )
+  const ends = new Set(['step-start', 'steering-message', undefined])
+  return plain.filter((part, index) => part.type !== 'step-start' || !ends.has(plain[index + 1]?.type))
 }

@@ -1,4 +1,4 @@
-import { Agent, type Chunk, type Processor } from '@lockstep/agent'
+import { Agent, type AgentStream, type Chunk, type Processor } from '@lockstep/agent'
 import { scriptedModel, type ScriptedTurn } from '@lockstep/agent-loop/testing'
 import { toUIMessageStream, type RunPlan } from '@lockstep/agent/ui'
 import { tool } from 'ai'
@@ -81,12 +81,20 @@ const processorOf = ({ hook, calls }: Refusal, index: number): Processor => {
   } as Processor
 }
 
-const runOf = (script: readonly ScriptedTurn[], refused: readonly Refusal[]) => {
+const steering = fc.option(fc.nat(15), { nil: undefined })
+
+/** The agent's run of a script; when that many chunks were shown, somebody says something. */
+const runOf = (script: readonly ScriptedTurn[], refused: readonly Refusal[], steerAt?: number) => {
   const plan: RunPlan = { tools, outputProcessors: refused.map(processorOf) }
   const turnAt = (index: number): ScriptedTurn => script[index] ?? 'The end.'
   const model = scriptedModel(Array.from({ length: 60 }, (_, index) => () => turnAt(index)))
   const agent = new Agent({ name: 'law', model, tools, maxProcessorRetries: 8 })
-  const stream = agent.stream('Go!', { outputProcessors: plan.outputProcessors ?? [], maxSteps: 12 })
+  let chunkCount = 0
+  const stream: AgentStream<typeof tools> = agent.stream('Go!', {
+    outputProcessors: plan.outputProcessors ?? [],
+    maxSteps: 12,
+    onChunk: () => void (chunkCount++ === steerAt && stream.steer('Faster!')),
+  })
   return { stream, plan }
 }
 
@@ -96,14 +104,20 @@ describe('for any script and any refusals', () => {
     ['without it', false],
   ])('the client ends with what the conversation holds, %s', async (_, known) => {
     await fc.assert(
-      fc.asyncProperty(turns, refusals, async (script, refused) => {
-        const { stream, plan } = runOf(script, refused)
+      fc.asyncProperty(turns, refusals, steering, async (script, refused, steerAt) => {
+        const { stream, plan } = runOf(script, refused, steerAt)
         const chunks = await chunksOf(toUIMessageStream(stream.fullStream, known ? { plan: () => plan } : {}))
         const { messageList, tripwire } = await stream.result
         const message = await messageFrom(chunks)
-        const stored = messageList.get.response.ui()
+        // A message that was put in before the first answer is one of its own in the conversation.
+        const stored = messageList
+          .toUIMessages()
+          .slice(1)
+          .flatMap(({ role, parts }): readonly object[] =>
+            role === 'user' ? [{ type: 'steering-message', parts }] : parts,
+          )
         const said = message.parts.filter(part => part.type !== 'data-tripwire')
-        expect(plainParts(said)).toEqual(plainParts(stored.flatMap(({ parts }) => parts)))
+        expect(plainParts(said)).toEqual(plainParts(stored))
         expect(message.parts.filter(part => part.type === 'data-tripwire')).toHaveLength(tripwire ? 1 : 0)
       }),
       { numRuns: 200 },
