@@ -120,7 +120,12 @@ export class Attempt {
     for (const chunk of held) await this.#show(chunk)
   }
 
-  /** The accounts of the chain; once, at the end of the step. */
+  /** Enters what the chain did into the account of the run. */
+  account(): void {
+    this.#chain.account()
+  }
+
+  /** Ends the chain, when another attempt begins or the run is over. */
   close(): void {
     this.#chain.close()
   }

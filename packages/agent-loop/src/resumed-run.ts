@@ -50,8 +50,9 @@ export function resumedRun(
 
 /** Between two steps there is a chain for what is written there, and for the end. */
 async function afterStep(run: Run, done: FinishedStep): Promise<FinishedStep> {
-  run.attempt = new Attempt(run)
-  await run.attempt.release()
+  const epilogue = new Attempt(run)
+  run.begin(epilogue)
+  await epilogue.release()
   return done
 }
 

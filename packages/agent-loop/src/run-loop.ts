@@ -84,6 +84,7 @@ function looped<TOOLS extends ToolSet, OBJECT>(
 async function execute(run: Run, resumed?: ResumedRun): Promise<LoopResult> {
   let ending = await endingOf(run, () => takeSteps(run, resumed))
   if (ending.stopReason === 'aborted') ending = await flushed(run, ending)
+  run.attempt?.close()
   ending = await runEnded(run, ending)
   const told = await tellCaller(run, ending)
   try {
@@ -141,7 +142,7 @@ function isToldMore({ options, steps }: Run, stopReason: StopReason): boolean {
 /** Passes the input through the processors. Gives the conversation as the first step finds it. */
 async function begun(run: Run): Promise<Snapshot> {
   const prologue = new Attempt(run)
-  run.attempt = prologue
+  run.begin(prologue)
   await run.runner.runProcessInput(run.position)
   run.originalSystemMessages = run.list.getAllSystemMessages()
   await prologue.release()

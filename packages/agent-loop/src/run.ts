@@ -66,7 +66,10 @@ export class Run {
   stepNumber = 0
   attemptNumber = 0
   /** The attempt whose chain sees what is written now. */
-  attempt: Attempt | undefined
+  get attempt(): Attempt | undefined {
+    return this.#attempt
+  }
+
   /** The system messages that each step starts with. */
   originalSystemMessages: readonly SystemMessage[] = []
   /** Data that was written before the first step: it opens the response. */
@@ -100,6 +103,7 @@ export class Run {
   /** The message that the response's message continues, because something was put in between. */
   continuedId: string | undefined
   #closed = false
+  #attempt: Attempt | undefined
   #heldForRun: Chunk[] | undefined
 
   constructor(options: RunLoopOptions, emit: Emit<Chunk>, saved?: SavedRunner) {
@@ -134,6 +138,12 @@ export class Run {
     this.#closed = true
     this.#unlink()
     this.#stopClock()
+  }
+
+  /** Another attempt begins: the one before is over. */
+  begin(attempt: Attempt): void {
+    this.#attempt?.close()
+    this.#attempt = attempt
   }
 
   /** Where the run is, for hooks. */

@@ -49,7 +49,7 @@ export interface ResumedStep {
 export function resumeStep(run: Run, { open, before, decided }: ResumedStep): Promise<FinishedStep | SuspendedStep> {
   return inTime(run, async () => {
     const attempt = restoredAttempt(run, open)
-    run.attempt = attempt
+    run.begin(attempt)
     return completeStep(run, { attempt, before }, async () => {
       await attempt.release()
       await enterDecisions(run, attempt, decided)
@@ -84,7 +84,7 @@ async function completeStep(
     }
     throw error
   } finally {
-    attempt.close()
+    attempt.account()
   }
 }
 
@@ -105,13 +105,12 @@ async function acceptedAttempt(run: Run): Promise<Attempt> {
   let next: NextTry = { start: { settings: settingsFor(run), prepared: undefined }, before: run.list.snapshot() }
   for (run.attemptNumber = 0; ; run.attemptNumber++) {
     const attempt = new Attempt(run)
-    run.attempt = attempt
+    run.begin(attempt)
     try {
       await runAttempt(run, attempt, next.start)
       record(run, attempt, { outcome: 'accepted' })
       return attempt
     } catch (error) {
-      attempt.close()
       next = await afterFailure(run, attempt, { error, ...next })
     }
   }

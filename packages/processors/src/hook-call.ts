@@ -95,27 +95,29 @@ export class HookCall {
   }
 
   async #settle<T>(result: PromiseLike<T>, startedAt: number, skipped: T): Promise<T> {
+    let settled: T
     try {
-      return this.#pass(await (cleanups.has(this.hook) ? result : untilAborted(result, this.#scope.host.abortSignal)))
+      settled = await (cleanups.has(this.hook) ? result : untilAborted(result, this.#scope.host.abortSignal))
     } catch (error) {
       return this.#fail(error, skipped)
     } finally {
       this.#count(startedAt)
     }
+    return this.#pass(settled)
   }
 
   /** The result of a hook that returned, unless it refused before. */
   #pass<T>(result: T): T {
     if (this.hook !== 'processOutputStream') this.#open = false
     if (this.#misuse) throw this.#misuse
-    if (this.#tripwire) throw this.#noted(this.#tripwire)
+    if (this.#tripwire) throw this.#thrown(this.#tripwire)
     return result
   }
 
   #fail<T>(error: unknown, skipped: T): T {
     if (this.hook !== 'processOutputStream') this.#open = false
     if (this.#misuse) throw this.#misuse
-    if (this.#tripwire) throw this.#noted(this.#tripwire)
+    if (this.#tripwire) throw this.#thrown(this.#tripwire)
     const { abortSignal } = this.#scope.host
     if (abortSignal.aborted && !cleanups.has(this.hook)) throw abortSignal.reason
     if (this.processor.onError === 'skip') {
@@ -126,7 +128,9 @@ export class HookCall {
     throw this.#asProcessorError(error)
   }
 
-  #noted(tripwire: TripWire): TripWire {
+  /** Each refusal is thrown once: the next chunk of a stream is another matter. */
+  #thrown(tripwire: TripWire): TripWire {
+    this.#tripwire = undefined
     this.note({ type: 'tripwire', reason: tripwire.reason, retry: tripwire.retry })
     return tripwire
   }

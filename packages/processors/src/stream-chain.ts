@@ -33,7 +33,12 @@ export class StreamChain {
     return this.#flushes.includes(true) ? this.#flushAll(reason, blockId) : []
   }
 
-  /** Enters the totals of the attempt into the ledger. */
+  /** Enters what the processors did since the last time into the ledger. */
+  account(): void {
+    for (const link of this.#links) link.account()
+  }
+
+  /** Ends the chain: what a processor does with its arguments from now on is too late. */
   close(): void {
     for (const link of this.#links) link.close()
   }
@@ -136,7 +141,11 @@ class Link {
   }
 
   close(): void {
+    this.account()
     this.#call.close()
+  }
+
+  account(): void {
     const verdicts = new Set([...this.#texts.values()].map(comparison => comparison.verdict))
     const text = verdicts.has('changed') ? 'changed' : verdicts.has('regrouped') ? 'regrouped' : 'same'
     if (text === 'same' && this.#dropped + this.#changed + this.#added === 0) return
@@ -148,6 +157,8 @@ class Link {
       dropped: this.#dropped,
       added: this.#added,
     })
+    this.#texts.clear()
+    this.#held = this.#changed = this.#dropped = this.#added = 0
   }
 
   #flushed(held: ProcessOutputStreamReturn): ProcessOutputStreamReturn {

@@ -362,6 +362,15 @@ describe('a hook that throws in the chain', () => {
   })
 })
 
+describe('a refusal of one chunk', () => {
+  it('is not a refusal of the next', () => {
+    const { chain } = chainOf(streaming('p', ({ part, abort }) => (part.type === 'raw' ? abort('no') : part)))
+    const raw = { type: 'raw', runId: 'run-1', from: 'AGENT', payload: { rawValue: 1 } } as const
+    expect(() => chain.pass(raw)).toThrow(expect.objectContaining({ reason: 'no' }))
+    expect(chain.pass(text('x'))).toMatchObject({ payload: { text: 'x' } })
+  })
+})
+
 describe('the account of the chain', () => {
   it('counts what became of chunks, apart from text', async () => {
     const { chain, run } = chainOf(
