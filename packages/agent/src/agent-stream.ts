@@ -129,6 +129,13 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
     return this.#promise('warnings')
   }
 
+  /** The error of the run, once it has failed; it resolves to undefined for every other ending. */
+  get error(): Promise<unknown> {
+    const error = this.#reading.result().then(result => result.error)
+    error.catch(() => {})
+    return error
+  }
+
   get trace(): Promise<LoopResult<TOOLS, OBJECT>['trace']> {
     return this.#promise('trace')
   }
