@@ -31,6 +31,8 @@ export interface FieldPolicy<TName extends string = string> {
   readonly locked?: boolean
   /** The value is kept out of prompts, events, debug lines and issues. */
   readonly sensitive?: boolean
+  /** A message can give only a value that is in it, so that no model invents one. For names, codes and numbers. */
+  readonly quoted?: boolean
   /**
    * Reads the answer to this field's question where it is certain, so that no model is needed for it: `'exact'` takes a
    * message that is one of the field's fixed values or a plain number, a function returns the value or `undefined`.
@@ -49,6 +51,7 @@ export interface Field {
   readonly confirms: readonly string[]
   readonly locked: boolean
   readonly sensitive: boolean
+  readonly quoted: boolean
   readonly match: AnswerMatch | undefined
 }
 
@@ -148,7 +151,7 @@ function fieldOf(name: string, schema: unknown, policy: FieldPolicy): Field {
       `Field "${name}" has no Standard Schema. Give it one, for example z.string() or v.string().`,
     )
   }
-  const { dependsOn = [], confirms = [], locked = false, sensitive = false, match } = policy
+  const { dependsOn = [], confirms = [], locked = false, sensitive = false, quoted = false, match } = policy
   return Object.freeze({
     name,
     schema,
@@ -156,6 +159,7 @@ function fieldOf(name: string, schema: unknown, policy: FieldPolicy): Field {
     confirms: Object.freeze([...confirms]),
     locked,
     sensitive,
+    quoted,
     match,
   })
 }

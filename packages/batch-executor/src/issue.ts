@@ -1,10 +1,11 @@
 // What went wrong without ending anything: a value that was refused, a condition or a listener that threw.
 
-/** The kinds of issue. The first six are about a value, the others about code in a route or around it. */
+/** The kinds of issue. The first seven are about a value, the others about code in a route or around it. */
 export type IssueCode =
   | 'invalid-value'
   | 'unknown-field'
   | 'not-collected'
+  | 'not-said'
   | 'locked'
   | 'not-asked'
   | 'changed-since-asked'

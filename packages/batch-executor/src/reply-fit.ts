@@ -14,7 +14,7 @@ export interface Speech {
 }
 
 // A reply that took such a value for granted says something false.
-const contradicting: readonly IssueCode[] = ['invalid-value', 'locked', 'not-asked', 'changed-since-asked']
+const contradicting: readonly IssueCode[] = ['invalid-value', 'not-said', 'locked', 'not-asked', 'changed-since-asked']
 
 /** The issues that a reply written together with the refused values cannot have known. */
 export function contradictions(issues: readonly Issue[]): readonly Issue[] {

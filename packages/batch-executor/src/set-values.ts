@@ -98,6 +98,10 @@ function take<TData>(draft: Draft<TData>, name: string, value: unknown): void {
     return
   }
   if (!isSaid(validation.value)) return
+  if (field.quoted && origin.words !== undefined && !isQuoted(value, origin.words)) {
+    issues.push({ code: 'not-said', field: name, message: `"${name}" was refused: the message does not say it.` })
+    return
+  }
   const kept = frozenJson(validation.value, name)
   if (isThere(session, name) && sameJson(kept, valueOf(session, name))) {
     // A "yes" said again agrees to nothing new: it must not outlive a change in the same message.
@@ -107,6 +111,12 @@ function take<TData>(draft: Draft<TData>, name: string, value: unknown): void {
   } else draft.accepted.set(name, kept)
 }
 
+/** Tells whether the words have this value in them, in any case and with any space and punctuation. */
+function isQuoted(value: unknown, words: string): boolean {
+  const plain = (text: string) => ` ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} `
+  return plain(words).includes(plain(typeof value === 'string' ? value : JSON.stringify(value)))
+}
+
 function refuseStrayConfirmation<TData>(draft: Draft<TData>, name: string): void {
   const { session, origin, accepted, issues } = draft
   const confirms = origin.fields.get(name)?.confirms ?? []
@@ -114,7 +124,10 @@ function refuseStrayConfirmation<TData>(draft: Draft<TData>, name: string): void
   const asked = session.asking?.fields.includes(name) ? session.asking.saw : undefined
   const changed = confirms.find(other => accepted.has(other) || asked?.[other] !== revisionOf(session, other))
   if (asked !== undefined && changed === undefined) return
+  // "No, three of us" takes nothing back that the three of us do not: only a "yes" can be stray.
+  const isYes = accepted.get(name) === true
   accepted.delete(name)
+  if (!isYes) return
   issues.push(
     asked === undefined
       ? { code: 'not-asked', field: name, message: `"${name}" counts only as the answer to its question.` }

@@ -209,6 +209,22 @@ describe('setValues', () => {
     expect(setValues(session, { price: 12 }, { fields: priced, source: 'hook' }).session.data).toEqual({ price: 12 })
   })
 
+  it('takes a quoted value only from a message that has it, whatever its case and punctuation', () => {
+    const booked = defineFields(
+      { code: z.string(), guests: z.number() },
+      { code: { quoted: true }, guests: { quoted: true } },
+    )
+    const session = createSession({ fields: booked })
+    const say = (values: object, words?: string) =>
+      setValues(session, values, { fields: booked, source: 'message', ...(words !== undefined && { words }) })
+    expect(say({ code: 'AB-12', guests: 2 }, 'It is ab 12, for 2.').session.data).toEqual({ code: 'AB-12', guests: 2 })
+    for (const words of ['It is ab 123', 'cab 12', '12 for 20', '']) {
+      const refused = say({ code: 'AB-12', guests: 2 }, words)
+      expect([refused.session, refused.issues.map(({ code }) => code)]).toEqual([session, ['not-said', 'not-said']])
+    }
+    expect(say({ guests: 2 }).session.data).toEqual({ guests: 2 })
+  })
+
   it('does not quote the value of a sensitive field', () => {
     const cards = defineFields({ card: z.enum(['1111', '2222']) }, { card: { sensitive: true } })
     const { issues } = setValues(
@@ -267,6 +283,12 @@ describe('setValues', () => {
     it('do not count for values that code changed after the question', () => {
       const changed = setValues(asked, { guests: 4 }, { fields: sure, source: 'code' }).session
       expect(hear(changed, { confirmed: true }).issues[0]?.code).toBe('changed-since-asked')
+    })
+
+    it('are not reported when they are a no that comes with its correction', () => {
+      const { session, issues } = hear(asked, { guests: 3, confirmed: false })
+      expect([session.data, issues]).toEqual([{ hotel: 'Ritz', guests: 3 }, []])
+      expect(hear(known, { confirmed: false })).toEqual({ session: known, changes: [], issues: [] })
     })
 
     it('are taken back when what they confirm changes', () => {

@@ -1,0 +1,28 @@
+// What the two other engines share: data without validation, and prompts that the same builder writes.
+import { BatchPromptBuilder, createRoute, createSession, plan } from '../../packages/batch-executor/dist/index.js'
+import { serviceOf, stepsOf } from './service.mjs'
+
+const builder = new BatchPromptBuilder()
+
+/** The steps of an episode as data, and what a call costs that leads through some of them. */
+export function plainEngine(episode) {
+  const route = serviceOf(episode).get(episode.intent.name)
+  const data = { ...episode.known }
+  /** The tokens of a call: the prompt for these steps, which reads, replies or does both, and what comes back. */
+  const tokensOf = (steps, { task, input, output, optionalFields = [] }) => {
+    const part = createRoute({
+      title: route.title,
+      description: route.description,
+      fields: route.fields,
+      optionalFields,
+      steps: steps.length > 0 ? steps : [{ id: 'close', prompt: 'Say that all is done.' }],
+    })
+    const fresh = createSession({ fields: route.fields })
+    const session = { ...fresh, asking: { routeId: part.id, stepId: 'confirm', fields: ['confirmed'], saw: {} } }
+    const prompt = builder.build({ session, route: part, plan: plan(session, part), input, task })
+    return prompt.tokenCount + builder.countTokens(JSON.stringify(output))
+  }
+  return { steps: stepsOf(episode), route, data, tokensOf }
+}
+
+export const isThere = value => value !== undefined && value !== null && value !== ''
