@@ -29,12 +29,15 @@ export interface PostgresPool {
 }
 
 /** How the store is made: with an address, or with a pool that is yours and that you close. */
-export type PostgresStoreOptions = { readonly connectionString: string } | { readonly pool: PostgresPool }
+export type PostgresStoreOptions = ({ readonly connectionString: string } | { readonly pool: PostgresPool }) & {
+  /** How long a writer waits for others of the same thread; 5,000 when absent. */
+  readonly lockTimeoutMs?: number
+}
 
 /**
  * Makes a store in a PostgreSQL database. Nothing is connected before the first call, which also makes the tables.
  *
- * Writers of one thread wait for each other, at most five seconds; those of different threads do not.
+ * Writers of one thread wait for each other; those of different threads do not.
  */
 export function postgresStore(options: PostgresStoreOptions): ThreadStore {
   return new PostgresStore(options)
@@ -44,14 +47,17 @@ const columns = 'id, resource_id, title, metadata, revision, created_at, updated
 const runColumns = 'id, thread_id, state, created_at'
 /** Any number that nobody else uses for an advisory lock. */
 const migrationLock = 7_165_428_301
+const migrationTimeoutMs = 60_000
 
 class PostgresStore implements ThreadStore {
   readonly #pool: PostgresPool
   readonly #own: Pool | undefined
+  readonly #lockTimeoutMs: number
   #ready: Promise<void> | undefined
   #closed = false
 
   constructor(options: PostgresStoreOptions) {
+    this.#lockTimeoutMs = options.lockTimeoutMs ?? 5_000
     if ('connectionString' in options) {
       const { connectionString } = options
       this.#own = new Pool({ connectionString, connectionTimeoutMillis: 10_000, application_name: 'lockstep' })
@@ -158,7 +164,7 @@ class PostgresStore implements ThreadStore {
   /** Does some work in one transaction, and again when the server gave it up for the sake of another one. */
   async #transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
     await this.#migrated()
-    return this.#withClient(client => transaction(client, work))
+    return this.#withClient(client => transaction(client, this.#lockTimeoutMs, () => work(client)))
   }
 
   /** Makes the tables once; tried again by the next call when it failed. */
@@ -225,9 +231,9 @@ async function withClient<T>(pool: PostgresPool, work: (client: PostgresClient) 
   }
 }
 
-async function transaction<T>(client: PostgresClient, work: (client: PostgresClient) => Promise<T>): Promise<T> {
-  await client.query("BEGIN; SET LOCAL lock_timeout = '5s'")
-  const result = await work(client)
+async function transaction<T>(client: PostgresClient, lockTimeoutMs: number, work: () => Promise<T>): Promise<T> {
+  await client.query(`BEGIN; SET LOCAL lock_timeout = ${Math.max(Math.trunc(lockTimeoutMs), 1)}`)
+  const result = await work()
   await client.query('COMMIT')
   return result
 }
@@ -237,7 +243,7 @@ async function migrate(client: PostgresClient): Promise<void> {
   const isThere = await client.query("SELECT to_regclass('lockstep_migrations') IS NOT NULL AS there")
   if ((isThere.rows[0] as { readonly there: boolean }).there && (await versionOf(client)) === postgresMigrations.length)
     return
-  await transaction(client, async () => {
+  await transaction(client, migrationTimeoutMs, async () => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock])
     await client.query(
       'CREATE TABLE IF NOT EXISTS lockstep_migrations (version integer PRIMARY KEY, applied_at text NOT NULL)',

@@ -17,7 +17,7 @@ export const tools: ToolSet = {
   locate: tool({ inputSchema: z.object({}) }),
 }
 
-export interface ConversationOptions extends Omit<Partial<AgentConfig>, 'memory' | 'model' | 'tools'> {
+export interface ConversationOptions extends Omit<Partial<AgentConfig>, 'memory' | 'model'> {
   readonly store?: ThreadStore
   readonly memory?: Omit<MemoryOptions, 'store'>
 }
