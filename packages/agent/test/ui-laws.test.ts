@@ -73,7 +73,6 @@ const processorOf = ({ hook, calls }: Refusal, index: number): Processor => {
   return {
     id: `refusal-${index}`,
     [hook]: ({ part, abort }: HookArguments) => {
-      if (part?.type === 'finish') return part
       const verdict = calls[count++] ?? 'pass'
       if (verdict !== 'pass') abort(`${hook} says ${verdict}`, { retry: verdict === 'retry' })
       return part
