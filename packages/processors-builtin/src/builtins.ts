@@ -1,6 +1,7 @@
 // The table of builtins: a name and how it is made. Nothing is loaded before it is asked for.
 import type { Processor } from '@lockstep/processors'
 import { BuiltinError } from './errors.ts'
+import type { LoopDetectorOptions } from './loop-detector.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 
@@ -8,6 +9,7 @@ import type { SecretRedactorOptions } from './secret-redactor.ts'
 export interface Builtins {
   readonly redactor: RedactorOptions
   readonly 'secret-redactor': SecretRedactorOptions
+  readonly 'loop-detector': LoopDetectorOptions
 }
 
 /** The name of a builtin. */
@@ -19,6 +21,7 @@ export type BuiltinChoice = BuiltinName | { [K in BuiltinName]: readonly [K, Bui
 const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise<Processor> } = {
   redactor: async options => (await import('./redactor.ts')).redactor(options),
   'secret-redactor': async options => (await import('./secret-redactor.ts')).secretRedactor(options),
+  'loop-detector': async options => (await import('./loop-detector.ts')).loopDetector(options),
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */

@@ -165,7 +165,8 @@ export class TextScanner {
       // An earlier start is in this state: what can still come of this one comes of that one too.
       this.#finish(thread)
       const owner = state.owner as Thread
-      ;(owner.followers ??= []).push(thread.start, ...(thread.followers ?? []))
+      const later = [thread.start, ...(thread.followers ?? [])].filter(start => start > owner.start)
+      if (later.length > 0) (owner.followers ??= []).push(...later)
       return
     }
     state.stamp = stamps
@@ -228,12 +229,13 @@ export class TextScanner {
    * match gives way to the next start in its state.
    */
   #cut(thread: Thread): void {
+    const { followers = [] } = thread
     const match = this.#finish(thread)
-    if (match !== undefined && thread.state.mergeable) this.#enter({ ...thread, start: match.end })
-    else if (thread.followers !== undefined) {
-      const [start, ...rest] = thread.followers.sort((one, other) => one - other)
-      this.#enter({ ...thread, start: start!, origin: start!, followers: rest.length > 0 ? rest : undefined })
-    }
+    if (match !== undefined && thread.state.mergeable)
+      return this.#enter({ ...thread, start: match.end, followers: followers.filter(start => start > match.end) })
+    if (followers.length === 0) return
+    const [start, ...rest] = followers.sort((one, other) => one - other)
+    this.#enter({ ...thread, start: start!, origin: start!, followers: rest })
   }
 
   #enter(thread: Thread): void {
