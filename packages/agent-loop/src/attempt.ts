@@ -5,6 +5,7 @@ import {
   isPromiseLike,
   untilAborted,
   type Chunk,
+  type ChunkNamed,
   type DataChunk,
   type MaybePromise,
   type ObjectRequest,
@@ -17,7 +18,8 @@ import {
 import { contentOf, partsOf, placeOfLast, toolPartsOf, type StepPlace } from './accepted-step.ts'
 import { readAnswer } from './model-answer.ts'
 import type { CallSummary } from './part-reader.ts'
-import { ResponseParts } from './response-parts.ts'
+import { InputCallbacks } from './input-callbacks.ts'
+import { outcomeOf, ResponseParts } from './response-parts.ts'
 import type { Run } from './run.ts'
 import { stepResultOf, type ResponseInfo } from './step-result-of.ts'
 import { InvalidObject } from './structured-answer.ts'
@@ -58,6 +60,7 @@ export class Attempt {
   shownCount = 0
   readonly #run: Run
   readonly #chain: StreamChain
+  readonly #inputs = new InputCallbacks()
   #held: Chunk[] | undefined
   #turn: Promise<void> = Promise.resolve()
 
@@ -143,7 +146,13 @@ export class Attempt {
   #admitOne(chunk: Chunk): MaybePromise<void> {
     if (this.place === undefined) this.response.add(chunk)
     else keepLateData(this.#run, chunk, this.place)
-    return this.#show(chunk)
+    if (chunk.type !== 'tool-input-start' && chunk.type !== 'tool-input-delta') return this.#show(chunk)
+    return this.#showInput(chunk)
+  }
+
+  async #showInput(chunk: ChunkNamed<'tool-input-start' | 'tool-input-delta'>): Promise<void> {
+    await this.#show(chunk)
+    await this.#inputs.tell(this.#run, this, chunk)
   }
 
   #show(chunk: Chunk): void | Promise<void> {
@@ -227,6 +236,20 @@ function enterResponse(run: Run, attempt: Attempt): void {
   }
   attempt.place = placeOfLast(run.list, messageId)
   rememberInputs(run, attempt)
+  enterDeferred(run, attempt)
+}
+
+/** Results of the provider for calls of earlier steps go to their calls. Those for calls that nobody made are nowhere. */
+function enterDeferred(run: Run, attempt: Attempt): void {
+  if (attempt.response.deferred.length === 0) return
+  const messages = run.list.get.all.db()
+  const open = messages
+    .flatMap(({ content }) => toolPartsOf(content.parts))
+    .filter(part => part.providerExecuted && !part.state.startsWith('output-'))
+  const waiting = new Set(open.map(part => part.toolCallId))
+  for (const chunk of attempt.response.deferred)
+    if (waiting.has(chunk.payload.toolCallId))
+      run.list.as({ id: 'model', step: run.stepNumber }).updateTool(chunk.payload.toolCallId, outcomeOf(chunk))
 }
 
 /** A call whose input no processor changed on the way needs no second check. */

@@ -5,8 +5,10 @@ import {
   isPromiseLike,
   type CachedResponse,
   type Chunk,
+  type ChunkNamed,
   type MaybePromise,
   type StepSettings,
+  type ToolOutcome,
 } from '@lockstep/processors'
 import type { Attempt } from './attempt.ts'
 import { LoopError } from './errors.ts'
@@ -50,6 +52,7 @@ export async function readAnswer(
       if (part.type === 'tool-call') attempt.writtenInputs.set(part.toolCallId, part.input)
       const chunks = reader.read(part)
       const taken = takeAll(
+        run,
         attempt,
         isPromiseLike(chunks) ? await chunks : (chunks as Chunk | readonly Chunk[] | undefined),
       )
@@ -81,25 +84,53 @@ function readerFor(run: Run, settings: StepSettings): PartReader {
   })
 }
 
-function takeAll(attempt: Attempt, chunks: Chunk | readonly Chunk[] | undefined): MaybePromise<void> {
+function takeAll(run: Run, attempt: Attempt, chunks: Chunk | readonly Chunk[] | undefined): MaybePromise<void> {
   if (chunks === undefined) return
-  if (Array.isArray(chunks)) return takeEach(attempt, chunks as readonly Chunk[])
-  return takeOne(attempt, chunks as Chunk)
+  if (Array.isArray(chunks)) return takeEach(run, attempt, chunks as readonly Chunk[])
+  return takeOne(run, attempt, chunks as Chunk)
 }
 
-async function takeEach(attempt: Attempt, chunks: readonly Chunk[]): Promise<void> {
-  for (const chunk of chunks) await takeOne(attempt, chunk)
+async function takeEach(run: Run, attempt: Attempt, chunks: readonly Chunk[]): Promise<void> {
+  for (const chunk of chunks) await takeOne(run, attempt, chunk)
 }
 
-function takeOne(attempt: Attempt, chunk: Chunk): MaybePromise<void> {
+function takeOne(run: Run, attempt: Attempt, chunk: Chunk): MaybePromise<void> {
   if (chunk.type === 'tool-call') {
     const { toolCallId, input, invalid, error } = chunk.payload
     const shown = frozenCopy(input)
     attempt.parsedCalls.set(toolCallId, { input, shown, error: invalid ? error : undefined, stored: undefined })
     return attempt.takeInOrder({ ...chunk, payload: { ...chunk.payload, input: shown } })
   }
+  if (chunk.type === 'tool-result' || chunk.type === 'tool-error') return takeProviderResult(run, attempt, chunk)
   if (chunk.type === 'response-metadata') attempt.info.metadata = { ...attempt.info.metadata, ...chunk.payload }
   return attempt.takeInOrder(chunk)
+}
+
+/** A result of the provider passes processToolResult as any other: the model has seen it, nobody else has. */
+function takeProviderResult(
+  run: Run,
+  attempt: Attempt,
+  chunk: ChunkNamed<'tool-result' | 'tool-error'>,
+): MaybePromise<void> {
+  if (run.runner.plan.processToolResult.length === 0) return attempt.takeInOrder(chunk)
+  const { toolCallId, toolName } = chunk.payload
+  const input = attempt.parsedCalls.get(toolCallId)?.shown
+  const outcome: ToolOutcome =
+    chunk.type === 'tool-error'
+      ? { error: chunk.payload.error }
+      : { output: chunk.payload.output, preliminary: chunk.payload.preliminary === true }
+  const toolCall = { toolCallId, toolName, input, providerExecuted: true }
+  const reviewed = run.runner.runProcessToolResult({ position: run.position, toolCall, outcome })
+  const take = (result: ToolOutcome) => attempt.takeInOrder(withOutcome(chunk, result))
+  return isPromiseLike(reviewed) ? reviewed.then(take) : take(reviewed as ToolOutcome)
+}
+
+/** The chunk of what the processors left of a result; an error may have become an output. */
+function withOutcome(chunk: ChunkNamed<'tool-result' | 'tool-error'>, outcome: ToolOutcome): Chunk {
+  const { payload, ...envelope } = chunk
+  if (outcome.error !== undefined)
+    return { ...envelope, type: 'tool-error', payload: { ...payload, error: outcome.error } }
+  return { ...envelope, type: 'tool-result', payload: { ...payload, output: outcome.output } }
 }
 
 interface PartSource {
@@ -117,7 +148,10 @@ async function partsFor(run: Run, attempt: Attempt, { prompt, response }: Answer
     return run.signal.aborted ? run.signal.reason : new ProviderFailure(error)
   }
   try {
-    const options = { ...(await callOptions(settings, watch.signal)), prompt }
+    const options = {
+      ...(await callOptions(settings, { abortSignal: watch.signal, toolsContext: run.options.toolsContext })),
+      prompt,
+    }
     const answer = await startModelCall(settings.model, options, settings.modelSettings.maxRetries)
     attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
     attempt.info.headers = answer.response?.headers

@@ -13,10 +13,10 @@ import { prepareCallSettings, prepareRetries, prepareToolChoice, prepareTools } 
 /** What the model is called with, besides the prompt. */
 export async function callOptions(
   settings: StepSettings,
-  abortSignal: AbortSignal,
+  { abortSignal, toolsContext = {} }: { readonly abortSignal: AbortSignal; readonly toolsContext: object | undefined },
 ): Promise<Omit<LanguageModelV4CallOptions, 'prompt'>> {
   const { headers, maxRetries: _, ...sampling } = settings.modelSettings
-  const tools = await describedTools(activeToolsOf(settings))
+  const tools = await describedTools(activeToolsOf(settings), toolsContext)
   return {
     ...prepareCallSettings(sampling),
     ...(tools === undefined ? {} : { tools, toolChoice: prepareToolChoice({ toolChoice: settings.toolChoice }) }),
@@ -37,11 +37,12 @@ export function activeToolsOf({ tools, activeTools }: Pick<StepSettings, 'tools'
 
 const descriptions = new WeakMap<ToolSet, ReturnType<typeof prepareTools>>()
 
-/** Tool descriptions are made once per set of tools, not once per step. */
-function describedTools(tools: ToolSet): ReturnType<typeof prepareTools> {
+/** Tool descriptions are made once per set of tools, not once per step, unless they depend on a context. */
+function describedTools(tools: ToolSet, toolsContext: object): ReturnType<typeof prepareTools> {
   let described = descriptions.get(tools)
   if (!described) {
-    described = prepareTools({ tools })
+    described = prepareTools({ tools, toolsContext })
+    if (Object.values(tools).some(tool => typeof tool.description === 'function')) return described
     descriptions.set(tools, described)
   }
   return described

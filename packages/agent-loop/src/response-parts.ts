@@ -1,6 +1,6 @@
 // The response of an attempt, built from the chunks that left the chain.
 import type { LanguageModelV4Source } from '@ai-sdk/provider'
-import type { MessagePart } from '@lockstep/message-list'
+import type { MessagePart, ToolChange } from '@lockstep/message-list'
 import { isDataChunk, type Chunk, type ChunkNamed, type DataChunk } from '@lockstep/processors'
 
 type Draft = { -readonly [K in keyof MessagePart]: unknown } & { type: string; [key: string]: unknown }
@@ -23,6 +23,9 @@ export class ResponseParts {
 
   /** The sources that the model cited. */
   readonly sources: LanguageModelV4Source[] = []
+
+  /** Results of calls that were made in an earlier step. */
+  readonly deferred: ChunkNamed<'tool-result' | 'tool-error'>[] = []
 
   /** All text so far. */
   get text(): string {
@@ -88,18 +91,9 @@ export class ResponseParts {
 
   #providerResult(chunk: ChunkNamed<'tool-result' | 'tool-error'>): void {
     const part = this.#calls.get(chunk.payload.toolCallId)
-    if (!part) return
-    if (chunk.type === 'tool-error')
-      Object.assign(part, { state: 'output-error', errorText: errorText(chunk.payload.error) })
-    else
-      Object.assign(part, {
-        state: 'output-available',
-        output: chunk.payload.output,
-        ...(chunk.payload.preliminary ? { preliminary: true } : {}),
-        ...(chunk.payload.providerMetadata === undefined
-          ? {}
-          : { resultProviderMetadata: chunk.payload.providerMetadata }),
-      })
+    if (!part) return void this.deferred.push(chunk)
+    const { providerMetadata, ...outcome } = outcomeOf(chunk)
+    Object.assign(part, outcome, providerMetadata === undefined ? {} : { resultProviderMetadata: providerMetadata })
   }
 
   #other(chunk: Chunk): void {
@@ -120,6 +114,20 @@ export class ResponseParts {
     else this.#parts.push({ type, data, ...(id === undefined ? {} : { id }) })
   }
 }
+
+/** What a result of the provider makes of its call. */
+export function outcomeOf(chunk: ChunkNamed<'tool-result' | 'tool-error'>): ToolOutcomeChange {
+  if (chunk.type === 'tool-error') return { state: 'output-error', errorText: errorText(chunk.payload.error) }
+  const { output, preliminary, providerMetadata } = chunk.payload
+  return {
+    state: 'output-available',
+    output,
+    ...(preliminary ? { preliminary } : {}),
+    ...(providerMetadata === undefined ? {} : { providerMetadata: providerMetadata as never }),
+  }
+}
+
+type ToolOutcomeChange = Extract<ToolChange, { state: 'output-available' | 'output-error' }>
 
 /** An error as the model reads it. */
 export function errorText(error: unknown): string {

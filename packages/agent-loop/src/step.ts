@@ -12,7 +12,7 @@ import { InvalidObject } from './structured-answer.ts'
 import { stepResultOf } from './step-result-of.ts'
 import { defaultMaxSteps } from './stop.ts'
 import { deadline } from './timeouts.ts'
-import { allCallsAnswered, runToolPhase } from './tool-phase.ts'
+import { allCallsAnswered, awaitsProvider, runToolPhase } from './tool-phase.ts'
 import type { AttemptTrace } from './trace.ts'
 
 /** A step that is done. */
@@ -210,7 +210,8 @@ async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise
   const step: AcceptedStep = { place: attempt.place!, asked: attempt.asked, result }
   run.replaceSteps([...run.steps, step])
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
-  const goesOn = attempt.toolCalls.length > 0 && allCallsAnswered(run, attempt)
+  const isUnheard = attempt.toolCalls.length > 0 || awaitsProvider(run, attempt)
+  const goesOn = isUnheard && allCallsAnswered(run, attempt)
   await run.options.onStepFinish?.(result as never, { loopState: () => saveRun(run, { goesOn, before }) })
   return { goesOn, before }
 }

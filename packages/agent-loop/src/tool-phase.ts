@@ -1,12 +1,15 @@
 // The tools of an accepted step: run at once up to a bound, each result through the processors before anyone sees it.
+import { toolNameOf } from '@lockstep/message-list'
 import { TripWire, untilAborted, type ToolOutcome } from '@lockstep/processors'
-import type { ModelMessage, ToolSet } from 'ai'
-import { createToolModelOutput, validateToolContext } from './ai-internal.ts'
+import type { ToolSet } from 'ai'
+import { createToolModelOutput } from './ai-internal.ts'
 import { partsOf, toolPartsOf } from './accepted-step.ts'
 import type { Attempt } from './attempt.ts'
+import { tellInput } from './input-callbacks.ts'
 import { askFor } from './pending-approval.ts'
 import { errorText } from './response-parts.ts'
 import type { Run } from './run.ts'
+import { toolOptions } from './tool-context.ts'
 import type { GuardedToolCall } from './tool-guard.ts'
 import { follow, withDeadline } from './timeouts.ts'
 import type { ToolTrace } from './trace.ts'
@@ -16,6 +19,7 @@ const defaultConcurrency = 10
 /** Asks people, runs the other tools of a step and commits what they gave. Throws: a tripwire of a processor, or the reason of an abort. */
 export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
   if (attempt.toolCalls.length === 0) return
+  for (const call of attempt.toolCalls) await tellInput(run, attempt, call)
   const [asked, others] = [attempt.toolCalls.filter(isAsked), attempt.toolCalls.filter(call => !isAsked(call))]
   for (const call of asked) {
     await askFor(run, attempt, call)
@@ -45,6 +49,21 @@ function isAsked({ verdict }: GuardedToolCall): boolean {
 export function allCallsAnswered(run: Run, attempt: Attempt): boolean {
   const calls = toolPartsOf(partsOf(run.list, attempt.place!)).filter(part => !part.providerExecuted)
   return calls.every(part => part.state.startsWith('output-'))
+}
+
+/** Tells whether the provider still owes the result of a call of this run, which it gives in a later step. */
+export function awaitsProvider(run: Run, attempt: Attempt): boolean {
+  const { tools } = attempt.prepared!.settings
+  const deferring = new Set(Object.keys(tools).filter(name => isDeferring(tools[name]!)))
+  if (deferring.size === 0) return false
+  const calls = run.list.get.response.db().flatMap(({ content }) => toolPartsOf(content.parts))
+  return calls.some(
+    part => part.providerExecuted && part.state === 'input-available' && deferring.has(toolNameOf(part)),
+  )
+}
+
+function isDeferring(tool: ToolSet[string]): boolean {
+  return tool.type === 'provider' && 'supportsDeferredResults' in tool && tool.supportsDeferredResults === true
 }
 
 interface ToolTurn {
@@ -93,13 +112,9 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
 /** Runs the tool; values on the way to the last are shown as they come. */
 async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): Promise<unknown> {
   const tool = attempt.prepared!.settings.tools[call.toolName]! as ToolSet[string] & { execute: ExecuteFunction }
-  const { contextSchema } = tool
-  const given = (run.options.toolsContext as Readonly<Record<string, unknown>> | undefined)?.[call.toolName]
-  const context = contextSchema
-    ? await validateToolContext({ toolName: call.toolName, context: given, contextSchema })
-    : given
   const input = call.verdict.type === 'run' ? call.verdict.input : call.input
-  const result = tool.execute(input, toolOptions(run, { call, signal }, context))
+  const { toolCallId, toolName } = call
+  const result = tool.execute(input, await toolOptions(run, tool, { toolCallId, toolName, signal }))
   if (!isAsyncIterable(result)) return await result
   let last: { readonly output: unknown } | undefined
   for await (const output of result) {
@@ -111,22 +126,6 @@ async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): 
 }
 
 type ExecuteFunction = (input: unknown, options: object) => unknown
-
-/** What a tool is given besides its input: the AI SDK's options, and the run's own. */
-function toolOptions(run: Run, { call, signal }: ToolTurn, context: unknown): object {
-  return {
-    toolCallId: call.toolCallId,
-    /** Made when a tool asks for it, since most do not. */
-    get messages(): ModelMessage[] {
-      return [...run.list.get.all.model()]
-    },
-    abortSignal: signal,
-    context,
-    requestContext: run.requestContext,
-    writer: run.toolWriter,
-    runId: run.runId,
-  }
-}
 
 async function showPreliminary(
   run: Run,

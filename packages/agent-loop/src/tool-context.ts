@@ -1,0 +1,31 @@
+// What a tool is given besides its input: the AI SDK's options, and the run's own.
+import type { ModelMessage, ToolSet } from 'ai'
+import { validateToolContext } from './ai-internal.ts'
+import type { Run } from './run.ts'
+
+/** A call of a tool, as far as the tool's options need it. */
+export interface ToolUse {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly signal: AbortSignal
+}
+
+/** The options of `execute` and of the callbacks for input. Throws: the issues of a context that does not fit its schema. */
+export async function toolOptions(run: Run, tool: ToolSet[string], use: ToolUse): Promise<object> {
+  const { toolCallId, toolName, signal } = use
+  const { contextSchema } = tool
+  const given = (run.options.toolsContext as Readonly<Record<string, unknown>> | undefined)?.[toolName]
+  const context = contextSchema ? await validateToolContext({ toolName, context: given, contextSchema }) : given
+  return {
+    toolCallId,
+    /** Made when a tool asks for it, since most do not. */
+    get messages(): ModelMessage[] {
+      return [...run.list.get.all.model()]
+    },
+    abortSignal: signal,
+    context,
+    requestContext: run.requestContext,
+    writer: run.toolWriter,
+    runId: run.runId,
+  }
+}
