@@ -127,6 +127,32 @@ describe('a pattern of your own', () => {
     )
   })
 
+  it('gives the same text for any cut, however little may be held, and shows all that no pattern matches', async () => {
+    const given = fc.array(patterns, { minLength: 1, maxLength: 3 })
+    const text = fc.array(letters, { maxLength: 3 }).map(parts => parts.join('\u200b'))
+    await fc.assert(
+      fc.asyncProperty(
+        given,
+        text,
+        places,
+        fc.integer({ min: 1, max: 9 }),
+        async (patternsOf, whole, cuts, maxLength) => {
+          const own = patternsOf.map((pattern, index) => ({ ...pattern, kind: `p${index}`, strategy: 'mask' as const }))
+          const mask = { mask: (match: string) => `{${match}}` }
+          const processor = onlyOwn(
+            own.map(pattern => ({ ...pattern, ...mask })),
+            maxLength,
+          )
+          const shown = await streamed(processor, [whole])
+          expect(await streamed(processor, cut(whole, cuts))).toBe(shown)
+          expect(await streamed(processor, whole.split(''))).toBe(shown)
+          expect(shown.replace(/\{([^}]*)\}|\*/g, (found, match?: string) => match ?? found).length).toBe(whole.length)
+        },
+      ),
+      { numRuns: runCount(2_000) },
+    )
+  })
+
   it('is held in pieces of a length, and all that it matches is replaced', async () => {
     const processor = onlyOwn([{ kind: 'run', pattern: /ab*c|x{3,}/ }], 5)
     expect(await streamed(processor, 'axxxxxxxxxxxxz abbc abbbbbbc'.split(''))).toBe('a{run}{run}{run}z {run} abbbbbbc')
