@@ -7,6 +7,7 @@ export const preset = (entry: readonly string[] = ['src/index.ts']): ReturnType<
     format: ['esm'],
     target: 'node22',
     platform: 'neutral',
+    external: [/^node:/],
     dts: false,
     sourcemap: true,
     clean: true,

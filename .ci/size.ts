@@ -9,7 +9,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   'agent-loop': 20_000,
   'batch-executor': 20_000,
   'processors-builtin': 18_000,
-  memory: 16_000,
+  memory: 26_000,
   agent: 20_000,
 }
 

@@ -18,7 +18,7 @@ must(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=erro
 const [what, ...rest] = process.argv.slice(2)
 // A path is given from where the command was called.
 const called = process.env['INIT_CWD'] ?? process.cwd()
-if (what === 'lists') must(process.execPath, [join(here, 'lists.mjs'), ...rest], here)
+if (what === 'lists' || what === 'memory') must(process.execPath, [join(here, `${what}.mjs`), ...rest], here)
 else if (what === 'dialogues') must(process.execPath, [join(here, 'dialogues.mjs'), ...rest], called)
 else if (what === 'redaction') must(process.execPath, [join(here, 'redaction.mjs')], here)
 else must(process.execPath, [join(here, 'bench.mjs'), ...process.argv.slice(2)], here)
