@@ -1,4 +1,4 @@
-// The one build recipe of every package: ESM for the engines we support, source maps, no declarations (tsc writes those).
+// The one build recipe of every package: ESM for the engines we support, no declarations (tsc writes those).
 import { defineConfig, type Options } from 'tsup'
 
 export const preset = (entry: readonly string[] = ['src/index.ts']): ReturnType<typeof defineConfig> =>
@@ -9,7 +9,7 @@ export const preset = (entry: readonly string[] = ['src/index.ts']): ReturnType<
     platform: 'neutral',
     external: [/^node:/],
     dts: false,
-    sourcemap: true,
+    sourcemap: false,
     clean: true,
     splitting: true,
     treeshake: true,
