@@ -70,6 +70,16 @@ function around(options: MemoryOptions, processors: ProcessorArrays): ProcessorA
   }
 }
 
+/** A step that is made after the review, because the response was refused, is not reviewed; nor is what it stands on. */
+const newStep: Pick<MemoryProcessor, 'processInputStep'> = {
+  processInputStep: ({ state }) => void (state.isReviewed = false),
+}
+
+/** The last of the user's processors has seen the response as a whole. */
+const review: Pick<MemoryProcessor, 'processOutputResult'> = {
+  processOutputResult: ({ state }) => void (state.isReviewed = true),
+}
+
 /** Loads before the user's input processors, and saves what was said when a prompt has passed them all. */
 function loading(run: RunMemory): MemoryProcessor {
   return {
@@ -81,6 +91,7 @@ function loading(run: RunMemory): MemoryProcessor {
       const { revision, open } = await loadThread(run.store, run, messageList)
       Object.assign(state, { revision, open, rows: [], isAccepted: false, isReviewed: false } satisfies MemoryState)
     },
+    ...(run.isReviewable ? newStep : {}),
     async processLLMRequest({ messageList, state }) {
       if (!isLoaded(state)) return
       const withOutcomes = !state.isAccepted
@@ -92,16 +103,11 @@ function loading(run: RunMemory): MemoryProcessor {
 
 /** Saves after the user's output processors. */
 function saving(run: RunMemory): MemoryProcessor {
-  const review: Pick<MemoryProcessor, 'processOutputResult'> = {
-    processOutputResult: ({ state }) => void (state.isReviewed = true),
-  }
   return {
     id: memoryProcessorId,
     name: 'Memory',
     async processStepEnd({ messageList, state }) {
-      if (!isLoaded(state)) return
-      state.isReviewed = false
-      await saveThread(run.store, state, soFar(run, messageList))
+      if (isLoaded(state)) await saveThread(run.store, state, soFar(run, messageList))
     },
     ...(run.isReviewable ? review : {}),
     async processRunEnd(end) {
@@ -126,16 +132,14 @@ function soFar({ isReviewable }: RunMemory, list: MessageList): Save {
 function atEnd({ isReviewable }: RunMemory, end: ProcessRunEndArgs<MemoryState>, state: MemoryState): Save {
   const { messageList: list, stopReason, tripwire } = end
   const marker = tripwire === undefined ? [] : [tripwireMarker(list, tripwire.processorId)]
-  // What did not get past the input processors was refused, or was not looked at by all of them.
-  if (!state.isAccepted) return { list, rows: marker }
   const rows = rowsOfRun(list, !isReviewable || state.isReviewed)
   if (!isCutShort(stopReason)) return { list, rows, withOutcomes: true }
   // The list went back to before the attempt that failed, and lost what input processors had changed for it. What was
-  // stored is what they let pass.
+  // stored is what they let pass; what was not stored they did not.
   const isInput = ({ id }: AgentMessage) => list.sourceOf(id) === 'input'
   const kept = rows.filter(message => !isInput(message) || state.rows.includes(message.id))
   const settled = new Set(kept.filter(isInput).map(({ id }) => id))
-  return { list, rows: [...withEndedCalls(kept, stopReason), ...marker], settled, withOutcomes: true }
+  return { list, rows: [...withEndedCalls(kept, stopReason), ...marker], settled, withOutcomes: state.isAccepted }
 }
 
 async function saveRun(store: ThreadStore, threadId: string, state: object): Promise<void> {

@@ -42,7 +42,6 @@ export function windowOf(messages: readonly AgentMessage[], options: WindowOptio
     const skippedPartCount = firstFitting(message.content.parts, left - tokensOfEnvelope, countTokens)
     if (skippedPartCount === undefined) break
     entries.unshift({ message, skippedPartCount })
-    if (skippedPartCount > 0) break
     left -= tokensOfEnvelope + tokensOf(message.content.parts, countTokens)
   }
   return entries

@@ -84,6 +84,20 @@ describe('what a processor took away', () => {
     expect(await storedLines(store)).toEqual(['user: Rome?', 'assistant: Sunny.'])
   })
 
+  it('from the input of this run is gone from the store', async () => {
+    const { agent, store } = conversation([rome, 'Sunny.'], {
+      inputProcessors: [
+        {
+          id: 'drop-input',
+          processInputStep: ({ stepNumber, messageList }) =>
+            void (stepNumber === 1 && messageList.removeByIds([messageList.get.input.db()[0]!.id])),
+        },
+      ],
+    })
+    await agent.generate(['one', 'two'], thread)
+    expect(await storedLines(store)).toEqual(['user: two', 'assistant: call-1:output-available=sunny in Rome Sunny.'])
+  })
+
   it('from what the store had before is neither deleted nor rewritten', async () => {
     const { agent, store } = conversation(['one', 'two'])
     await agent.generate('first', thread)
@@ -236,6 +250,46 @@ describe('a tripwire', () => {
   })
 })
 
+describe('a processor that hides input', () => {
+  it('is not undone by a failure: what it removed for the attempt stays out', async () => {
+    const { agent, store } = conversation([{ error: new Error('down') }], {
+      inputProcessors: [
+        {
+          id: 'remove-secret',
+          processInputStep: ({ messageList }) => void messageList.removeByIds([messageList.get.input.db()[1]!.id]),
+        },
+      ],
+    })
+    await agent.generate(['one', 'secret'], thread).catch(() => {})
+    expect(await storedLines(store)).toEqual(['user: one'])
+  })
+})
+
+describe('a response that is refused after its review', () => {
+  it('and made again in vain leaves nothing that was not reviewed', async () => {
+    let isRefused = false
+    const { agent, store } = conversation([{ ...rome, text: 'secret' }, 'secret', { error: new Error('down') }], {
+      maxProcessorRetries: 1,
+      outputProcessors: [
+        { id: 'redact', ...replaced('secret', '[redacted]') },
+        {
+          id: 'last-word',
+          processOutputStream: ({ part, abort }) => {
+            if (part.type === 'finish' && !isRefused) {
+              isRefused = true
+              abort('Once more.', { retry: true })
+            }
+            return part
+          },
+        },
+      ],
+    })
+    await expect(agent.generate('Hi', thread)).rejects.toThrow('down')
+    expect(isRefused).toBe(true)
+    expect(await storedLines(store)).toEqual(['user: Hi'])
+  })
+})
+
 describe('a run that fails', () => {
   it.each([
     ['an input processor throws', []],
@@ -327,6 +381,22 @@ describe('runs that share a thread', () => {
       expect(question).toBeGreaterThanOrEqual(0)
       expect(lines.findIndex(line => line.endsWith(`answer ${number}`))).toBeGreaterThan(question)
     }
+  })
+
+  it('are refused when another began it meanwhile', async () => {
+    const store = inMemoryStore()
+    const { agent } = conversation(['Hello.'], {
+      store,
+      inputProcessors: [
+        {
+          id: 'meanwhile',
+          processInput: () => store.commit('t', { expectedRevision: 0, thread: { resourceId: 'ada' } }).then(() => {}),
+        },
+      ],
+    })
+    const late = agent.generate('Hi', { ...thread, resourceId: 'eve' })
+    await expect(late).rejects.toMatchObject({ cause: { code: 'wrong-resource' } })
+    expect(await storedLines(store)).toEqual([])
   })
 
   it('give up with a clear error when others are quicker again and again', async () => {

@@ -36,7 +36,12 @@ async function remembered(messages: readonly AgentMessage[], window: WindowOptio
       throw new Error('no model')
     },
   })
-  await runner.runProcessInput({ stepNumber: 0, attemptNumber: 0, steps: [], retryCount: 0 })
+  const position = { stepNumber: 0, attemptNumber: 0, steps: [], retryCount: 0 }
+  await runner.runProcessInput(position)
+  // A message that steers the run passes processInput as well, and loads nothing again.
+  await store.commit('t', { expectedRevision: 1, put: [message('later', 'user', [text(1)])] })
+  await runner.runProcessInput(position)
+  await store.commit('t', { expectedRevision: 2, remove: ['later'] })
   expect((await store.read('t')).messages).toEqual(messages)
   return list.get.remembered.db()
 }
