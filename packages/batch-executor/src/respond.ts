@@ -13,14 +13,12 @@ import type { RawValues } from './set-values.ts'
 
 /** How a conversation goes on: over which routes, from where, and everything that a run of the loop takes. */
 export type RespondOptions<TData, TContext = unknown, TOOLS extends ToolSet = ToolSet> = LoopModelOptions<TOOLS> &
-  Omit<TurnContext<TData, TContext>, 'session' | 'context'> & {
+  Omit<TurnContext<TData, TContext>, 'session'> & {
     readonly routes: readonly Route<TData, TContext>[]
     /** Absent: a new one. */
     readonly session?: Session<NoInfer<TData>>
     /** What the user gave in another way than words. */
     readonly values?: RawValues<NoInfer<TData>>
-    /** Passed to the hooks of the routes. */
-    readonly context?: TContext
   }
 
 /** What came of a turn, and the conversation after it. */

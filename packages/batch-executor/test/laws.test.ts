@@ -12,7 +12,18 @@ import {
   type BatchEvent,
   type Session,
 } from '@lockstep/batch-executor'
-import { converse, fields, routeOf, routeShape, straight, userShape, type Words } from './random-route.ts'
+import {
+  converse,
+  fields,
+  routeOf,
+  routeShape,
+  straight,
+  userShape,
+  type MakeTurn,
+  type RouteShape,
+  type Words,
+} from './random-route.ts'
+import { inPieces, readAll } from './streamed.ts'
 
 const runs = { numRuns: 150 }
 
@@ -161,7 +172,7 @@ describe('over random routes and conversations', () => {
       fc.asyncProperty(routeShape, userShape, async (shape, user) => {
         const run = async (volunteers: UserFields) => {
           const log: string[] = []
-          const turns = [{ volunteers, corrects: null, digresses: false }]
+          const turns = [{ volunteers, corrects: null, digresses: false, turnsTo: null }]
           const made = await converse(new BatchExecutor(), routeOf(straight(shape), log), { ...user, turns })
           const hooks = (name: string) => log.filter(line => line.startsWith(name)).map(line => line.split(' ')[1])
           return { data: made.at(-1)?.response.session.data, hooks: [hooks('prepare'), hooks('finalize')] }
@@ -262,6 +273,54 @@ describe('over random routes and conversations', () => {
 })
 
 type UserFields = ('a' | 'b' | 'c' | 'd')[]
+
+describe('over random conversations on several routes', () => {
+  const shapes = fc.tuple(routeShape, routeShape)
+  const routesOf = ([one, two]: readonly [RouteShape, RouteShape], log: string[]) => [
+    routeOf(one, log, 'One'),
+    routeOf(two, log, 'Two'),
+  ]
+
+  it('each turn is on one route, asks its next question, and takes one call, or two when the reply could not know', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, userShape, async (pair, user) => {
+        const routes = routesOf(pair, [])
+        for (const { before, response } of await converse(new BatchExecutor(), routes, user)) {
+          const { plan: made, executedSteps, message, callCount, session } = response
+          const route = routes.find(({ id }) => id === made.routeId)
+          expect(session.routeId).toBe(made.routeId ?? before.routeId)
+          expect(executedSteps.every(step => step.routeId === made.routeId)).toBe(true)
+          expect([1, 2]).toContain(callCount)
+          expect(message).toContain(made.ask?.prompt ?? '')
+          expect(made.stoppedReason === 'no_route').toBe(route === undefined)
+          for (const field of made.ask?.fields ?? []) expect(session.data).not.toHaveProperty(field)
+        }
+      }),
+      runs,
+    )
+  })
+
+  it('neither the size of a batch, nor streaming, nor a call for each task changes what comes of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, userShape, fc.integer({ min: 1, max: 9 }), async (pair, user, length) => {
+        const run = async (executor: BatchExecutor, make?: MakeTurn) => {
+          const log: string[] = []
+          const turns = await converse(executor, routesOf(pair, log), user, make)
+          return { log, told: turns.map(({ response }) => [response.session, response.message, response.plan]) }
+        }
+        const plain = await run(new BatchExecutor())
+        expect(await run(new BatchExecutor({ maxSteps: 1 }))).toEqual(plain)
+        expect(await run(new BatchExecutor({ speculate: false }))).toEqual(plain)
+        const streamed = await run(new BatchExecutor(), async (executor, turn) => {
+          const stream = executor.streamBatch({ ...turn, callModel: inPieces(turn.callModel, [length]) })
+          return (await readAll(stream)).response
+        })
+        expect(streamed).toEqual(plain)
+      }),
+      runs,
+    )
+  })
+})
 
 describe('over random values', () => {
   it('JSON goes in and comes out the same, frozen, and independent of the object that was given', () => {

@@ -69,7 +69,7 @@ export const straight = (shape: RouteShape): RouteShape => ({
 })
 
 /** Makes a route that writes down every hook it runs. */
-export function routeOf(shape: RouteShape, log: string[]): Route<Words> {
+export function routeOf(shape: RouteShape, log: string[], title = 'Random'): Route<Words> {
   const steps = shape.steps.map((step, index): FlowStep<Words> => {
     const prompt = `Line ${index}.`
     const { writes, skip, jump } = step
@@ -92,7 +92,7 @@ export function routeOf(shape: RouteShape, log: string[]): Route<Words> {
     }
   })
   return createRoute({
-    title: 'Random',
+    title,
     fields,
     optionalFields: shape.optional,
     steps: shape.ends ? [...steps, END_ROUTE] : steps,
@@ -109,6 +109,7 @@ export const userShape = fc.record({
       volunteers: fc.subarray([...given]),
       corrects: fc.option(fc.record({ field: fc.constantFrom(...given), to: anyWord }), { freq: 3 }),
       digresses: fc.boolean(),
+      turnsTo: fc.option(fc.constantFrom(0, 1), { freq: 2 }),
     }),
     { maxLength: 6 },
   ),
@@ -121,21 +122,19 @@ export interface Turn {
   readonly prompts: readonly BatchPrompt[]
 }
 
+/** A turn to be made: on one route, or on several. */
+export type RandomTurn = { readonly session: Session<Words>; readonly input: string; readonly callModel: CallModel } & (
+  | { readonly route: Route<Words> }
+  | { readonly routes: readonly Route<Words>[] }
+)
+
 /** How a turn of a conversation is made. */
-export type MakeTurn = (
-  executor: BatchExecutor,
-  turn: {
-    readonly session: Session<Words>
-    readonly route: Route<Words>
-    readonly input: string
-    readonly callModel: CallModel
-  },
-) => Promise<BatchResponse<Words>>
+export type MakeTurn = (executor: BatchExecutor, turn: RandomTurn) => Promise<BatchResponse<Words>>
 
 /** Leads a conversation to its end: a user that answers what is asked, and a model that understands without fail. */
 export async function converse(
   executor: BatchExecutor,
-  route: Route<Words>,
+  over: Route<Words> | readonly Route<Words>[],
   user: UserShape,
   make: MakeTurn = (made, turn) => made.executeBatch(turn),
 ): Promise<readonly Turn[]> {
@@ -150,8 +149,11 @@ export async function converse(
     )
     if (script?.corrects) said[script.corrects.field] = script.corrects.to
     const before = session
-    const model = perfectModel(said, field => Object.hasOwn(said, field) || Object.hasOwn(before.data, field))
-    const response = await make(executor, { session, route, input: 'something', callModel: model })
+    const knows = (field: string) => Object.hasOwn(said, field) || Object.hasOwn(before.data, field)
+    const wants = 'title' in over ? null : (over[script?.turnsTo ?? -1]?.id ?? null)
+    const model = perfectModel(said, knows, wants)
+    const turn = { session, input: 'something', callModel: model }
+    const response = await make(executor, 'title' in over ? { ...turn, route: over } : { ...turn, routes: over })
     turns.push({ before, response, prompts: model.prompts })
     session = response.session
     asked = response.plan.ask?.fields ?? []

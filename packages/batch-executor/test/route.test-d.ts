@@ -1,5 +1,6 @@
 // What the compiler must and must not accept.
 import * as v from 'valibot'
+import type { LanguageModel } from 'ai'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
 import {
@@ -72,3 +73,27 @@ void executor.executeBatch({ session, route: withContext, callModel, context: { 
 void executor.executeBatch({ session, route: withContext, callModel })
 // @ts-expect-error the context has another shape
 void executor.executeBatch({ session, route: withContext, callModel, context: { rate: 'two' } })
+void executor.executeBatch({ session, routes: [withContext, withContext], callModel, context: { rate: 2 } })
+// @ts-expect-error the hooks of the routes need a context
+void executor.executeBatch({ session, routes: [withContext], callModel })
+// @ts-expect-error one route or several, not both
+void executor.executeBatch({ session, route: withContext, routes: [withContext], callModel, context: { rate: 2 } })
+// @ts-expect-error guests is no field of a form that gives a room
+void executor.executeBatch({ session, route: withContext, callModel, context: { rate: 2 }, values: { room: 7 } })
+
+const model = {} as Exclude<LanguageModel, string>
+const answered = executor.respond('two of us', { routes: [withContext], model, context: { rate: 2 }, session })
+expectTypeOf(answered).resolves.toExtend<{ readonly session: Session<Data>; readonly message: string }>()
+// @ts-expect-error the hooks of the routes need a context
+void executor.respond('two of us', { routes: [withContext], model, session })
+// @ts-expect-error a response format belongs to the batch
+void executor.respond('hi', { routes: [withContext], model, context: { rate: 2 }, structuredOutput: {} })
+
+const plain = createRoute({
+  title: 'Booking',
+  requiredFields: ['hotel', 'guests'],
+  steps: [{ prompt: ({ hotel }) => `In ${hotel}?`, collect: ['hotel', 'guests'] }],
+})
+expectTypeOf(createSession({ fields: plain.fields }).data['hotel']).toEqualTypeOf<
+  string | number | boolean | undefined
+>()

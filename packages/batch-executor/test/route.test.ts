@@ -183,3 +183,25 @@ describe('defineFields', () => {
     expect(mistake(() => defineFields(schema, { sure: { confirms: ['sure'] } })).code).toBe('conflicting-fields')
   })
 })
+
+describe('a route without a schema', () => {
+  it('has the fields that it names, each of which takes a text, a number or a boolean', () => {
+    const route = createRoute({
+      title: 'Booking',
+      requiredFields: ['hotel', 'date', 'guests'],
+      optionalFields: ['note'],
+      steps: [
+        { prompt: 'Which hotel?', collect: ['hotel'] },
+        { prompt: 'What date?', collect: ['date'] },
+        { prompt: 'How many guests?', collect: ['guests'] },
+        { requires: ['price'] },
+      ],
+    })
+    expect(route.fields.names).toEqual(['hotel', 'date', 'guests', 'note', 'price'])
+    const session = createSession({ fields: route.fields })
+    const said = { hotel: 'Grand Hotel', guests: 2, note: true, date: ['Friday'] }
+    const written = setValues(session, said as never, { fields: route.fields, source: 'message' })
+    expect(written.session.data).toEqual({ hotel: 'Grand Hotel', guests: 2, note: true })
+    expect(written.issues.map(({ code, field }) => [code, field])).toEqual([['invalid-value', 'date']])
+  })
+})
