@@ -8,7 +8,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   processors: 11_000,
   'agent-loop': 20_000,
   'batch-executor': 20_000,
-  'processors-builtin': 18_000,
+  'processors-builtin': 23_000,
   memory: 26_000,
   agent: 20_000,
 }

@@ -1,5 +1,6 @@
 // The table of builtins: a name and how it is made. Nothing is loaded before it is asked for.
 import type { Processor } from '@lockstep/processors'
+import type { BudgetOptions } from './budget.ts'
 import { BuiltinError } from './errors.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
 import type { RedactorOptions } from './redaction.ts'
@@ -9,6 +10,7 @@ import type { SecretRedactorOptions } from './secret-redactor.ts'
 export interface Builtins {
   readonly redactor: RedactorOptions
   readonly 'secret-redactor': SecretRedactorOptions
+  readonly budget: BudgetOptions
   readonly 'loop-detector': LoopDetectorOptions
 }
 
@@ -21,6 +23,7 @@ export type BuiltinChoice = BuiltinName | { [K in BuiltinName]: readonly [K, Bui
 const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise<Processor> } = {
   redactor: async options => (await import('./redactor.ts')).redactor(options),
   'secret-redactor': async options => (await import('./secret-redactor.ts')).secretRedactor(options),
+  budget: async (options = {}) => (await import('./budget.ts')).budget(options),
   'loop-detector': async options => (await import('./loop-detector.ts')).loopDetector(options),
 }
 

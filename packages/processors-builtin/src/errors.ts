@@ -10,6 +10,7 @@ export type BuiltinErrorCode =
   | 'empty-pattern'
   | 'missing-hash-key'
   | 'missing-crypto'
+  | 'missing-price'
 
 /** A mistake in how a builtin was set up. */
 export class BuiltinError extends Error {

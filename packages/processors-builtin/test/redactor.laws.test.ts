@@ -64,6 +64,13 @@ describe('the redactor, for any text', () => {
     )
   })
 
+  it('cuts a long match at the same places for any cut, also where several begin', async () => {
+    const processor = redactor({ kinds: { url: 'redact' }, maxLength: 40 })
+    const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl'
+    const text = `www.www.example.org/path\u{d83d}\u200b\u{1b33a}2001:db8:85a3::8a2e:370:7334${jwt}the key`
+    expect(await streamed(processor, text.split(''))).toBe(await streamed(processor, [text]))
+  })
+
   it('gives every value of a token back', async () => {
     const processor = redactor({ strategy: 'tokenize', kinds: { url: 'tokenize' } })
     await fc.assert(
