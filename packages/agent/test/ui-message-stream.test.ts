@@ -1,5 +1,5 @@
 import { Agent, type Chunk, type Processor } from '@lockstep/agent'
-import { scriptedModel, type ScriptedTurn } from '@lockstep/agent-loop/testing'
+import { finishPart, scriptedModel, type ScriptedTurn } from '@lockstep/agent-loop/testing'
 import { toUIMessageStream, toUIMessageStreamResponse, type UIMessageStreamOptions } from '@lockstep/agent/ui'
 import { tool, type UIMessage, type UIMessageChunk } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
@@ -310,14 +310,7 @@ describe('what is taken back', () => {
             { type: 'tool-input-delta', id: 'c1', delta: '{}' },
             { type: 'tool-input-end', id: 'c1' },
             { type: 'tool-call', toolCallId: 'c1', toolName: 'look', input: '{}' },
-            {
-              type: 'finish',
-              finishReason: { unified: 'stop', raw: undefined },
-              usage: {
-                inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
-                outputTokens: { total: 1, text: 1, reasoning: undefined },
-              },
-            },
+            finishPart('stop'),
           ],
         },
       ],
@@ -438,6 +431,45 @@ describe("a client's own tools", () => {
       'tool-input-start c2',
       'tool-input-delta c2',
     ])
+  })
+})
+
+describe('an input that is streamed', () => {
+  const streamed = (toolName: string, pieces: readonly string[]): ScriptedTurn => ({
+    parts: [
+      { type: 'tool-input-start', id: 'c1', toolName },
+      ...pieces.map(delta => ({ type: 'tool-input-delta' as const, id: 'c1', delta })),
+      { type: 'tool-input-end', id: 'c1' },
+      { type: 'tool-call', toolCallId: 'c1', toolName, input: pieces.join('') },
+      finishPart('tool-calls'),
+    ],
+  })
+  const tools = { add: tool({ inputSchema: z.object({ n: z.number() }), execute: ({ n }) => n + 1 }) }
+
+  it('grows, and is one part with its result', async () => {
+    const { agent } = agentOf([streamed('add', ['{"n"', ':4', '1}']), 'Done.'], { tools })
+    const chunks = await chunksOf(toUIMessageStream(agent.stream('Go').fullStream, { plan: () => ({ tools }) }))
+    const pieces = chunks.flatMap(one => (one.type === 'tool-input-delta' ? [one.inputTextDelta] : []))
+    expect(pieces).toEqual(['{"n"', ':4', '1}'])
+    const { parts } = await messageFrom(chunks)
+    expect(parts.filter(part => 'toolCallId' in part)).toMatchObject([
+      { type: 'tool-add', state: 'output-available', input: { n: 41 }, output: 42 },
+    ])
+  })
+
+  it.each([
+    ['does not fit', 'add', '{"n":"x"}', 'tool-add'],
+    ['is no JSON', 'add', '{"n":', 'tool-add'],
+    ['is of an unknown tool', 'subtract', '{"n":1}', undefined],
+  ])('is one part with its error when it %s', async (_, toolName, input, type) => {
+    for (const options of [{ plan: () => ({ tools }) }, {}]) {
+      const { agent } = agentOf([streamed(toolName, [input]), 'Sorry.'], { tools })
+      const chat = chatOf(messages => toUIMessageStream(agent.stream(messages).fullStream, options))
+      await chat.sendMessage({ text: 'Go' })
+      expect(chat.error).toBeUndefined()
+      const calls = chat.messages[1]!.parts.filter(part => 'toolCallId' in part)
+      expect(calls).toMatchObject([{ state: 'output-error', ...(type === undefined ? {} : { type }) }])
+    }
   })
 })
 
