@@ -3,21 +3,22 @@ import type { StoppedReason } from './batch-event.ts'
 import type { BatchPrompt, BatchPromptBuilder, PromptSource } from './batch-prompt-builder.ts'
 import { ShownMessage, type BatchResponse, type TurnChunk } from './batch-response.ts'
 import { BatchError, type BatchErrorCode } from './errors.ts'
-import { joinFields } from './fields.ts'
 import { finalizeSteps } from './finalize-steps.ts'
 import { abortedBy, type HookTurn, type TurnContext } from './hook.ts'
 import type { Line } from './line.ts'
 import { matchAnswer } from './match-answer.ts'
 import { answerOf, isAnswer, type AnswerPiece, type CallModel, type ModelAnswer } from './model-call.ts'
-import { plan, planWithoutRoute, type Plan, type PlanOptions } from './plan.ts'
-import { contradictions, fits, type Speech } from './reply-fit.ts'
+import { planWithoutRoute, type Plan, type PlanOptions } from './plan.ts'
+import { contradictions, fits } from './reply-fit.ts'
 import { ReplyReader } from './reply-reader.ts'
 import type { Reply } from './reply.ts'
 import { stepsOf, type Route } from './route.ts'
 import { savingsOf } from './savings.ts'
+import { isFixed, linesOf, type Speech } from './speech.ts'
 import type { RawValues } from './set-values.ts'
 import { settleTurn } from './settle-turn.ts'
 import { TurnDraft } from './turn-draft.ts'
+import { TurnRoutes } from './turn-routes.ts'
 import { TurnLog, type LogServices } from './turn-log.ts'
 
 /** One turn to be made, over one route or over several of which the message chooses one. */
@@ -63,24 +64,15 @@ const breaks: Partial<Record<BatchErrorCode, StoppedReason>> = {
 export class BatchTurn<TData, TContext> {
   readonly #turn: BatchTurnOptions<TData, TContext>
   readonly #services: TurnServices
-  readonly #routes: readonly Route<TData, TContext>[]
-  /** The route that the conversation is on when the turn begins. */
-  readonly #current: Route<TData, TContext> | undefined
+  readonly #routes: TurnRoutes<TData, TContext>
   readonly #log: TurnLog
   #draft: TurnDraft<TData, TContext>
 
-  /** *Throws* `duplicate-route` when two routes have one id. */
+  /** *Throws* `duplicate-route` and `empty-route`. */
   constructor(turn: BatchTurnOptions<TData, TContext>, services: TurnServices) {
     this.#turn = turn
     this.#services = services
-    this.#routes = turn.routes ?? [turn.route]
-    const ids = this.#routes.map(({ id }) => id)
-    const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-    if (twice !== undefined) {
-      throw new BatchError('duplicate-route', `There are two routes "${twice}". Give each route an id of its own.`)
-    }
-    const [only, ...others] = this.#routes
-    this.#current = others.length === 0 ? only : this.#routes.find(({ id }) => id === turn.session.routeId)
+    this.#routes = new TurnRoutes(turn.routes ?? [turn.route], turn.session, services.options)
     this.#log = new TurnLog(services)
     this.#draft = new TurnDraft(turn.session, services.options)
   }
@@ -113,7 +105,7 @@ export class BatchTurn<TData, TContext> {
     const { speech, reply, ending } = entered
     const lines = linesOf(speech)
     const isSilent = lines.length === 0 && !this.#turn.input && entered.route !== undefined
-    if (isFixed(lines) || isSilent) {
+    if (isFixed(speech) || isSilent) {
       yield this.#acknowledgement(lines, reply) ?? lines.map(line => line.prompt).join('\n')
     } else if (reply?.message !== undefined) yield reply.message
     else {
@@ -132,8 +124,8 @@ export class BatchTurn<TData, TContext> {
   async *#read(): AsyncGenerator<string, Entered<TData, TContext>, void> {
     this.#begin()
     const prompt = this.#readsCertainAnswer() ? undefined : this.#readingPrompt()
-    if (prompt === undefined) return this.#enter(this.#current)
-    const reader = new ReplyReader(prompt, joinFields(this.#routes.map(({ fields }) => fields)))
+    if (prompt === undefined) return this.#enter(this.#routes.current)
+    const reader = new ReplyReader(prompt, this.#routes.fields)
     let entered: Entered<TData, TContext> | undefined
     let answer: ModelAnswer | undefined
     for await (const piece of this.#call(prompt)) {
@@ -145,7 +137,7 @@ export class BatchTurn<TData, TContext> {
         yield ''
       }
       if (reader.head !== undefined) entered ??= await this.#enterRead(reader.head, prompt)
-      if (entered?.reply !== undefined && !isFixed(linesOf(entered.speech))) yield reader.message
+      if (entered?.reply !== undefined && !isFixed(entered.speech)) yield reader.message
     }
     const reply = reader.finish(answer?.object)
     if (entered !== undefined && reader.head !== undefined) return { ...entered, reply: entered.reply && reply }
@@ -158,15 +150,15 @@ export class BatchTurn<TData, TContext> {
   #begin(): void {
     const { session, values } = this.#turn
     this.#draft = new TurnDraft(session, this.#services.options)
-    if (values !== undefined) this.#draft.collect({ routes: this.#inOrder(this.#current), values })
+    if (values !== undefined) this.#draft.collect({ routes: this.#routes.inOrder(this.#routes.current), values })
   }
 
   /** Takes an answer that needs no model to be read, if the message is one. */
   #readsCertainAnswer(): boolean {
     const { session, input } = this.#turn
-    const values = input && this.#current ? matchAnswer(session, this.#current, input) : undefined
+    const values = input && this.#routes.current ? matchAnswer(session, this.#routes.current, input) : undefined
     if (values === undefined) return false
-    this.#draft.collect({ routes: this.#inOrder(this.#current), values, ...(input && { input }) })
+    this.#draft.collect({ routes: this.#routes.inOrder(this.#routes.current), values, ...(input && { input }) })
     return true
   }
 
@@ -175,8 +167,8 @@ export class BatchTurn<TData, TContext> {
     if (!this.#turn.input) return undefined
     const task = this.#services.speculate ? 'both' : 'read'
     const prompt = this.#services.builder.build({
-      ...this.#source(this.#current),
-      plan: this.#planOf(this.#current),
+      ...this.#source(this.#routes.current),
+      plan: this.#routes.planOf(this.#draft.session, this.#routes.current),
       task,
     })
     return Object.keys(prompt.names).length === 0 && prompt.others.length === 0 ? undefined : prompt
@@ -184,9 +176,9 @@ export class BatchTurn<TData, TContext> {
 
   async #enterRead(reply: Reply, prompt: BatchPrompt): Promise<Entered<TData, TContext>> {
     const { input } = this.#turn
-    const route = this.#routes.find(({ id }) => id === reply.route) ?? this.#current
+    const route = this.#routes.named(reply.route) ?? this.#routes.current
     await this.#log.timed('dataCollectionMs', () => {
-      const routes = this.#inOrder(route)
+      const routes = this.#routes.inOrder(route)
       this.#draft.collect({ routes, values: reply.values, ...(input !== undefined && { input }) })
     })
     const entered = await this.#enter(route)
@@ -228,7 +220,7 @@ export class BatchTurn<TData, TContext> {
     const { maxPromptTokens } = this.#services
     if (prompt.tokenCount > maxPromptTokens) {
       const message = `The prompt has ${prompt.tokenCount} tokens with one question, and maxPromptTokens is ${maxPromptTokens}.`
-      this.#draft.report([{ code: 'over-budget', message }])
+      this.#log.note({ code: 'over-budget', message })
     }
     if (abortSignal?.aborted) throw abortedBy(abortSignal)
     this.#log.beginCall()
@@ -261,7 +253,7 @@ export class BatchTurn<TData, TContext> {
     const { routeId } = ending
     const session = settleTurn(this.#draft.session, ending)
     const executedSteps = routeId === null ? [] : this.#draft.entered.map(id => ({ id, routeId }))
-    const source = { ...this.#source(this.#routes.find(({ id }) => id === routeId)), plan: ending }
+    const source = { ...this.#source(this.#routes.named(routeId)), plan: ending }
     const savings = savingsOf({
       callCount: this.#log.callCount,
       usage: this.#log.usage,
@@ -275,7 +267,13 @@ export class BatchTurn<TData, TContext> {
 
   #brokenOff(stoppedReason: StoppedReason, error: BatchError): BatchResponse<TData> {
     const { session } = this.#turn
-    const before = { message: '', executedSteps: [], stoppedReason, session, plan: this.#planOf(this.#current) }
+    const before = {
+      message: '',
+      executedSteps: [],
+      stoppedReason,
+      session,
+      plan: this.#routes.planOf(session, this.#routes.current),
+    }
     return this.#respond({ ...before, savings: { callCount: 0, tokenCount: 0 }, changes: [] }, error)
   }
 
@@ -287,13 +285,13 @@ export class BatchTurn<TData, TContext> {
     const { routeId, sessionId } = outcome.plan
     const batchSize = executedSteps.length
     this.#log.end({ sessionId, routeId, stoppedReason, batchSize, savings, error: error?.message })
-    const { callCount, usage, failures } = this.#log
-    const issues = [...this.#draft.issues, ...failures]
+    const { callCount, usage, notes } = this.#log
+    const issues = [...this.#draft.issues, ...notes]
     return { ...outcome, ...(error && { error }), issues, callCount, usage }
   }
 
   #spokenStepCount(routeId: string | null): number {
-    const route = this.#routes.find(({ id }) => id === routeId)
+    const route = this.#routes.named(routeId)
     const steps = route === undefined ? [] : stepsOf(route)
     return steps.filter(({ id, prompt }) => prompt !== undefined && this.#draft.entered.includes(id)).length
   }
@@ -304,36 +302,16 @@ export class BatchTurn<TData, TContext> {
     return turn as unknown as HookTurn<TData, TContext>
   }
 
-  #planOf(route: Route<TData, TContext> | undefined): Plan {
-    const { session } = this.#draft
-    if (route === undefined) return planWithoutRoute(session)
-    return plan(session, route, { ...this.#services.options, maxSteps: Infinity })
-  }
-
-  /** The routes, with this one first. */
-  #inOrder(first: Route<TData, TContext> | undefined): readonly Route<TData, TContext>[] {
-    return first === undefined ? this.#routes : [first, ...this.#routes.filter(route => route !== first)]
-  }
-
   #source(route: Route<TData, TContext> | undefined): Omit<PromptSource<TData>, 'plan'> {
     const { input } = this.#turn
-    const others = this.#routes.filter(other => other !== route)
+    const others = this.#routes.except(route)
     return {
       session: this.#draft.session,
       ...(route !== undefined && { route }),
-      others: others.map(other => ({ route: other, plan: this.#planOf(other) })),
+      others: others.map(other => ({ route: other, plan: this.#routes.planOf(this.#draft.session, other) })),
       ...(input && { input }),
       changes: this.#draft.changes,
       refused: contradictions(this.#draft.issues),
     }
   }
-}
-
-function linesOf({ says, ask }: Speech): readonly Line[] {
-  return ask === undefined ? says : [...says, ask]
-}
-
-/** All that is to be said has its words already. */
-function isFixed(lines: readonly Line[]): boolean {
-  return lines.length > 0 && lines.every(line => line.verbatim)
 }

@@ -3,15 +3,7 @@ import type { BatchPrompt } from './batch-prompt-builder.ts'
 import type { Issue, IssueCode } from './issue.ts'
 import type { Line } from './line.ts'
 import { askId, type Reply } from './reply.ts'
-
-/** What a turn has to say once its steps are entered. */
-export interface Speech {
-  readonly routeId: string | null
-  /** What the entered steps say. */
-  readonly says: readonly Line[]
-  /** The question, if there is one. */
-  readonly ask: Line | undefined
-}
+import { linesOf, type Speech } from './speech.ts'
 
 // A reply that took such a value for granted says something false.
 const contradicting: readonly IssueCode[] = ['invalid-value', 'not-said', 'locked', 'not-asked', 'changed-since-asked']
@@ -22,14 +14,15 @@ export function contradictions(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /** Tells whether a reply says these lines, in the words its prompt gave them, and asks this question and no other. */
-export function fits({ asks }: Reply, prompt: BatchPrompt, { routeId, says, ask }: Speech): boolean {
+export function fits({ asks }: Reply, prompt: BatchPrompt, speech: Speech): boolean {
+  const { routeId, ask } = speech
   const isAsked = ask === undefined ? asks === null : asks === ask.stepId || asks === askId(routeId, ask.stepId)
   if (!isAsked) return false
   const agenda = agendaOf(prompt, routeId)
   const end = agenda.findIndex(line => line.type === 'ask' && line.stepId === ask?.stepId)
   const passed = ask === undefined ? agenda : agenda.slice(0, end + 1)
   const promised = passed.filter((line, index) => line.type === 'say' || index === end)
-  const due = ask === undefined ? says : [...says, ask]
+  const due = linesOf(speech)
   return promised.length === due.length && promised.every((line, index) => sameLine(line, due[index]))
 }
 

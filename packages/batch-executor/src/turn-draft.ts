@@ -4,10 +4,10 @@ import { enterBatch } from './enter-batch.ts'
 import type { HookTurn } from './hook.ts'
 import type { Issue } from './issue.ts'
 import { plan, spokenBy, type Plan, type PlanOptions } from './plan.ts'
-import type { Speech } from './reply-fit.ts'
 import { stepsOf, type Route } from './route.ts'
 import type { Session } from './session.ts'
 import type { ValueChange } from './set-values.ts'
+import type { Speech } from './speech.ts'
 
 /** What was said, and about which routes it may have been. */
 export interface SaidValues<TData> {

@@ -38,7 +38,7 @@ export class TurnLog {
     finalizeHooksMs: 0,
   }
   readonly #startedAt: number
-  readonly #failures: Issue[] = []
+  readonly #notes: Issue[] = []
   #callCount = 0
   #usage: Usage = { inputTokens: 0, outputTokens: 0 }
 
@@ -57,14 +57,18 @@ export class TurnLog {
     return this.#usage
   }
 
-  /** What listeners threw. */
-  get failures(): readonly Issue[] {
-    return this.#failures
+  /** What is to be reported of the turn itself: listeners that threw, prompts beyond the budget. */
+  get notes(): readonly Issue[] {
+    return this.#notes
+  }
+
+  note(issue: Issue): void {
+    this.#notes.push(issue)
   }
 
   /** Tells what is new in a plan. */
   tell(plan: Plan, enteredCount: number): void {
-    for (const news of this.#told.newsOf(plan, enteredCount)) this.#failures.push(...this.#services.emit(news))
+    for (const news of this.#told.newsOf(plan, enteredCount)) this.#notes.push(...this.#services.emit(news))
   }
 
   /** Counts a call that begins. */
@@ -102,6 +106,6 @@ export class TurnLog {
       timing,
       ...(error !== undefined && { error }),
     }
-    this.#failures.push(...this.#services.emit({ type: 'batch_complete', details }))
+    this.#notes.push(...this.#services.emit({ type: 'batch_complete', details }))
   }
 }

@@ -219,6 +219,11 @@ describe('several routes', () => {
     await expect(turn).rejects.toMatchObject({ code: 'duplicate-route', message: expect.stringContaining('"hotel"') })
   })
 
+  it('are refused when there is none', async () => {
+    const turn = executor.executeBatch({ session: begin(), routes: [], callModel: scriptedModel() })
+    await expect(turn).rejects.toMatchObject({ code: 'empty-route' })
+  })
+
   it('need no choice when there is only one', async () => {
     const callModel = scriptedModel({ values: {}, asks: 'ask-hotel', message: 'Which hotel?' })
     await executor.executeBatch({ session: begin(), routes: [hotel], input: 'hi', callModel })
