@@ -1,4 +1,5 @@
 // What an agent is made of, and what a call may say about it.
+import type { BatchExecutorOptions } from '@lockstep/batch-executor'
 import type { MessageInput, SystemInput } from '@lockstep/message-list'
 import type { RunLoopOptions } from '@lockstep/agent-loop'
 import type { AgentMemory, ModelChoice, Processor, RequestContext } from '@lockstep/processors'
@@ -45,6 +46,10 @@ export interface AgentConfig<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> 
   readonly maxProcessorRetries?: number
   /** Signs requests for approval, so that an answer in a client's message can be believed. */
   readonly approvalSecret?: string | Uint8Array
+  /** How turns over routes are planned; see `createRoute` and `respond`. */
+  readonly batch?: Omit<BatchExecutorOptions, 'debug'>
+  /** Writes what those turns decide to the console, or to a function. */
+  readonly debug?: BatchExecutorOptions['debug']
   /** For `generate` and `stream`, where the call says nothing. */
   readonly defaultOptions?: CallOptions<TOOLS, OBJECT>
   /** Another name for `defaultOptions`. */

@@ -1,8 +1,19 @@
 // The front door: holds an agent's defaults and starts its runs.
 import type { ApprovalDecision, LoopResult, LoopState } from '@lockstep/agent-loop'
+import {
+  BatchExecutor,
+  createRoute,
+  type ConversationResponse,
+  type PlainData,
+  type RespondInput,
+  type Route,
+  type RouteOptions,
+  type TurnChunk,
+} from '@lockstep/batch-executor'
 import type { ToolSet } from 'ai'
 import type { AgentConfig, AgentInput, CallOptions } from './agent-options.ts'
 import { AgentStream, orThrow } from './agent-stream.ts'
+import { respondOptionsFor, type RespondCallOptions } from './respond.ts'
 import { readCall, runOptionsFor } from './run-options.ts'
 
 /**
@@ -19,6 +30,8 @@ export class Agent<TOOLS extends ToolSet = ToolSet, OBJECT = undefined> {
   readonly description: string | undefined
   /** Without its type parameter, so that an agent with tools is an `Agent`. */
   readonly #config: object
+  readonly #routes: Route<never, never>[] = []
+  #executor: BatchExecutor | undefined
 
   constructor(config: AgentConfig<TOOLS, OBJECT>) {
     this.id = config.id ?? config.name
@@ -64,5 +77,49 @@ export class Agent<TOOLS extends ToolSet = ToolSet, OBJECT = undefined> {
     const call = { messages: [], options }
     const prepare = () => runOptionsFor(this.#config as AgentConfig<TOOLS, OUTPUT>, call)
     return new AgentStream(prepare, { state, decisions })
+  }
+
+  /** Makes a route and adds it to those that `respond` goes over. Throws: a `BatchError` that names the step and the cure. */
+  createRoute<TData = PlainData, TContext = unknown>(options: RouteOptions<TData, TContext>): Route<TData, TContext> {
+    const route = createRoute(options)
+    this.#routes.push(route as unknown as Route<never, never>)
+    return route
+  }
+
+  /** Who makes the turns: add listeners to it, or plan with it. */
+  get batchExecutor(): BatchExecutor {
+    const { batch, debug } = this.#config as AgentConfig
+    this.#executor ??= new BatchExecutor({ ...batch, ...(debug === undefined ? {} : { debug }) })
+    return this.#executor
+  }
+
+  /**
+   * Makes one turn of a conversation over routes: what the user said is read, the steps that it satisfies are run, and
+   * the message asks what is still open, in one model call as a rule. Processors, tools and retries are the agent's.
+   *
+   * *Shape*: give the `session` and the `messageList` of the response to the next turn.
+   * *Throws*: what makes no turn at all; a model, a hook or an abort that breaks one off is in `error`, with the session as
+   * it was.
+   */
+  async respond<TData = PlainData, TContext = unknown>(
+    input: RespondInput,
+    options: RespondCallOptions<TData, TContext, TOOLS> = {} as RespondCallOptions<TData, TContext, TOOLS>,
+  ): Promise<ConversationResponse<TData>> {
+    const turn = this.streamResponse(input, options)
+    for (;;) {
+      const next = await turn.next()
+      if (next.done) return next.value
+    }
+  }
+
+  /** The same, with the message as it is written. */
+  async *streamResponse<TData = PlainData, TContext = unknown>(
+    input: RespondInput,
+    options: RespondCallOptions<TData, TContext, TOOLS> = {} as RespondCallOptions<TData, TContext, TOOLS>,
+  ): AsyncGenerator<TurnChunk, ConversationResponse<TData>, void> {
+    const routes = options.routes ?? (this.#routes as unknown as readonly Route<TData, TContext>[])
+    const call = { routes, options }
+    const turn = await respondOptionsFor(this.#config as AgentConfig<TOOLS, never>, call)
+    return yield* this.batchExecutor.streamResponse(input, turn)
   }
 }

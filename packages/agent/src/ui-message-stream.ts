@@ -24,7 +24,7 @@ export type RunDataParts = {
 }
 
 /** What decides how much of a run may still be taken back, and which tools are the server's to run. */
-export type RunPlan = ProcessorArrays & { readonly tools?: ToolSet }
+export type RunPlan = ProcessorArrays & { readonly tools?: ToolSet; readonly hold?: 'step' | 'run' }
 
 /** What the client is told. */
 export interface UIMessageStreamOptions<UI_MESSAGE extends UIMessage = UIMessage> {
@@ -114,10 +114,11 @@ function continuedId(messages: readonly UIMessage[] = []): string | undefined {
   return last?.role === 'assistant' ? last.id : undefined
 }
 
-/** A processor that sees the end of the response may refuse all of it. */
+/** A processor that sees the end of the response may refuse all of it, unless nothing of it was shown until then. */
 function mayWithdrawResponse(plan: RunPlan): boolean {
-  const { processOutputResult, processOutputStream } = planProcessors(plan)
-  return processOutputResult.length + processOutputStream.length > 0
+  const { processors, processOutputResult, processOutputStream } = planProcessors(plan)
+  const isHeld = plan.hold === 'run' || processors.some(({ hold }) => hold === 'run')
+  return !isHeld && processOutputResult.length + processOutputStream.length > 0
 }
 
 /** An error of a tool as the model reads it, so that a history that comes back says the same. */
