@@ -257,6 +257,29 @@ describe('what is taken back', () => {
     expect(JSON.stringify(chat.messages)).not.toContain('SECRET')
   })
 
+  it('is never the business of a page when the run is held: clients that cannot take back read it too', async () => {
+    const guard: Processor = {
+      id: 'guard',
+      hold: 'run',
+      processOutputStep: ({ text: said, abort }) => {
+        if (said?.includes('SECRET')) abort('no', { retry: true })
+      },
+      processOutputResult: () => {},
+    }
+    const plan = { tools: serverTools, outputProcessors: [guard] }
+    const turns = [{ text: 'SECRET' }, { toolCalls: [{ toolName: 'look', input: {} }] }, 'Fine.']
+    const { agent } = agentOf(turns, { ...plan, maxProcessorRetries: 1 })
+    const chunks = await chunksOf(toUIMessageStream(agent.stream('Go').fullStream, { plan: () => plan }))
+    expect(chunks.filter(one => one.type === 'reset-step')).toEqual([])
+    expect(JSON.stringify(chunks)).not.toContain('SECRET')
+    expect(plainParts((await messageFrom(chunks)).parts)).toMatchObject([
+      { type: 'step-start' },
+      { type: 'tool-look', state: 'output-available' },
+      { type: 'step-start' },
+      { type: 'text', text: 'Fine.' },
+    ])
+  })
+
   it('brings back the value of a data part that a withdrawn attempt had replaced', async () => {
     const data = (value: string): Chunk => ({ type: 'data-progress', id: 'p', data: value })
     const message = await seen(
