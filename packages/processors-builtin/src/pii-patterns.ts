@@ -22,7 +22,7 @@ export const piiPatterns: readonly PiiPattern[] = [
   {
     kind: 'email',
     pattern: new RegExp(
-      `(?<![\\p{L}\\p{M}\\p{N}_])[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_.%+~-]{0,63}@` +
+      `(?<![\\p{L}\\p{M}\\p{N}_])[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_.%+~'-]{0,63}@` +
         `(?:${letterOrDigit}[\\p{L}\\p{M}\\p{N}-]{0,62}\\.){1,5}(?:xn--[a-z0-9-]{1,59}|[\\p{L}\\p{M}]{2,24})`,
       'u',
     ),
@@ -56,7 +56,7 @@ export const piiPatterns: readonly PiiPattern[] = [
   {
     kind: 'phone',
     pattern: /(?<![\w+#])(?:\+\d{1,3}|00[1-9]\d{0,2})(?:[ ./-]{0,2}\(?\d{1,14}\)?){1,7}(?!\w)/,
-    accept: text => isPhone(text, 8, 15),
+    accept: text => isPhone(text, text.startsWith('+') ? 7 : 8, 15),
     mask: text => maskAll(text, 2),
   },
   {
@@ -86,7 +86,7 @@ function isCard(text: string): boolean {
     (/^3[47]/.test(digits) && length === 15) ||
     (/^3(?:0[0-59]|[689])/.test(digits) && (length === 14 || length === 16 || length === 19)) ||
     (/^(?:62|6011|64[4-9]|65|8[16])/.test(digits) && length >= 16) ||
-    (/^(?:50[1238]|5[68]|6304|67)/.test(digits) && length >= 12)
+    (/^(?:50[1238]|5[68]|6304|6362|67)/.test(digits) && length >= 12)
   return known && hasLuhnDigit(digits)
 }
 
@@ -105,7 +105,8 @@ function isIban(text: string): boolean {
   if (groups.length > 1 && !groups.every((group, index) => group.length === 4 || index === groups.length - 1))
     return false
   const compact = groups.join('')
-  if (compact.length < 15) return false
+  // Check digits are what is left to 98: 00, 01 and 99 are none, although the sum comes out for them.
+  if (compact.length < 15 || /^..(?:00|01|99)/.test(compact)) return false
   const numbers = `${compact.slice(4)}${compact.slice(0, 4)}`.replace(/[A-Z]/g, letter =>
     String(letter.charCodeAt(0) - 55),
   )
