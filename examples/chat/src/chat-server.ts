@@ -23,7 +23,9 @@ export function chatServer({ files, pace }: ChatServerOptions): Server {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { id, message } = (await json(request)) as { readonly id: string; readonly message: ShopMessage }
     const thread = threadOf(id)
-    const messages = thread.receive(message)
+    if (thread.isAnswering) return void response.writeHead(409).end('One answer at a time.')
+    if (!thread.receive(message)) return void response.writeHead(400).end('There is nothing to answer.')
+    const { messages } = thread
     const run = agent.stream(messages)
     const stream = toUIMessageStream(run.fullStream, { originalMessages: [...messages], onError: sorry })
     await pipeUIMessageStreamToResponse({ response, stream: thread.answer(stream) })

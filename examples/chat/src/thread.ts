@@ -15,25 +15,31 @@ export class Thread {
     return this.#messages
   }
 
+  get isAnswering(): boolean {
+    return this.#answer !== undefined
+  }
+
   /** The answer from its beginning, as long as it is being given. */
   replay(): ReadableStream<UIMessageChunk> | undefined {
     return this.#answer?.replay()
   }
 
-  /** Takes what the client said: a new message of the user, or what the user decided about calls of an old one. */
-  receive(message: ShopMessage): readonly ShopMessage[] {
-    const known = this.#messages.find(({ id }) => id === message.id)
-    if (known) this.#messages = this.#messages.map(old => (old === known ? decided(old, message) : old))
-    else if (message.role === 'user') this.#messages = [...this.#messages, message]
-    return this.#messages
+  /**
+   * Takes what the client said: a new message of the user, or what the user decided about calls of an old one. False when
+   * it is neither, and there is nothing to answer.
+   */
+  receive(message: ShopMessage): boolean {
+    const before = this.#messages
+    const known = before.find(({ id }) => id === message.id)
+    if (known) this.#messages = before.map(old => (old === known ? decided(old, message) : old))
+    else if (message.role === 'user') this.#messages = [...before, message]
+    return this.#messages.some((now, index) => now !== before[index])
   }
 
   /** Reads the answer to its end, whether the client stays or not, and keeps it. */
   answer(stream: ReadableStream<UIMessageChunk>): ReadableStream<UIMessageChunk> {
-    const answer = new RunningAnswer(stream)
-    this.#answer = answer
-    void answer.ended.then(chunks => this.#keep(chunks))
-    return answer.replay()
+    this.#answer = new RunningAnswer(stream, chunks => this.#keep(chunks))
+    return this.#answer.replay()
   }
 
   async #keep(chunks: readonly UIMessageChunk[]): Promise<void> {
@@ -60,6 +66,9 @@ function decided(known: ShopMessage, sent: ShopMessage): ShopMessage {
       isToolUIPart(part) && part.state === 'approval-responded' ? [[part.approval.id, part.approval]] : [],
     ),
   )
+  const isOpen = (part: ShopMessage['parts'][number]) =>
+    isToolUIPart(part) && part.state === 'approval-requested' && answers.has(part.approval.id)
+  if (!known.parts.some(isOpen)) return known
   const parts = known.parts.map(part => {
     if (!isToolUIPart(part) || part.state !== 'approval-requested') return part
     const answer = answers.get(part.approval.id)
@@ -76,10 +85,14 @@ class RunningAnswer {
   readonly #chunks: UIMessageChunk[] = []
   readonly #followers = new Set<() => void>()
   #over = false
-  readonly ended: Promise<readonly UIMessageChunk[]>
 
-  constructor(stream: ReadableStream<UIMessageChunk>) {
-    this.ended = this.#read(stream)
+  constructor(stream: ReadableStream<UIMessageChunk>, keep: (chunks: readonly UIMessageChunk[]) => Promise<void>) {
+    void this.#read(stream).then(async () => {
+      // Whoever hears that it is over may ask for the conversation at once.
+      await keep(this.#chunks)
+      this.#over = true
+      this.#tell()
+    })
   }
 
   replay(): ReadableStream<UIMessageChunk> {
@@ -95,7 +108,7 @@ class RunningAnswer {
     })
   }
 
-  async #read(stream: ReadableStream<UIMessageChunk>): Promise<readonly UIMessageChunk[]> {
+  async #read(stream: ReadableStream<UIMessageChunk>): Promise<void> {
     try {
       for await (const chunk of stream) {
         this.#chunks.push(chunk)
@@ -105,9 +118,6 @@ class RunningAnswer {
       this.#chunks.push({ type: 'error', errorText: 'The answer broke off.' })
       console.error(error)
     }
-    this.#over = true
-    this.#tell()
-    return this.#chunks
   }
 
   #tell(): void {
