@@ -1,3 +1,3 @@
 import { preset } from '../../tsup.preset.ts'
 
-export default preset(['src/index.ts', 'src/testing.ts'])
+export default preset()

@@ -1,3 +1,3 @@
 import { preset } from '../../tsup.preset.ts'
 
-export default preset(['src/index.ts', 'src/ai-sdk-agent.ts', 'src/ui-message-stream.ts'])
+export default preset()
