@@ -33,16 +33,6 @@ export function clientHistory(input: readonly AgentMessage[], stored: readonly A
 }
 
 /** The ids of the calls in a message. */
-export function callIdsOf({ content }: AgentMessage): readonly string[] {
+function callIdsOf({ content }: AgentMessage): readonly string[] {
   return content.parts.filter(isToolPart).map(({ toolCallId }) => toolCallId)
-}
-
-/** Whether a message has a call that waits for somebody: a result, an approval, or the end of a result. */
-export function hasOpenCall({ content }: AgentMessage): boolean {
-  return content.parts.some(
-    part =>
-      isToolPart(part) &&
-      !(part.state === 'output-error' || part.state === 'output-denied') &&
-      !(part.state === 'output-available' && part.preliminary !== true),
-  )
 }

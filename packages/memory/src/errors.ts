@@ -6,6 +6,7 @@ export type MemoryErrorCode =
   | 'wrong-resource'
   | 'wrong-thread'
   | 'unknown-message'
+  | 'already-answered'
   | 'thread-busy'
   | 'invalid-option'
   | 'store-locked'

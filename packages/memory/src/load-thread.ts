@@ -1,42 +1,30 @@
 // Loading: what the store remembers goes before the new input, and what a client sends again is recognised.
 import type { AgentMessage, MessageList } from '@lockstep/message-list'
-import { clientHistory, hasOpenCall } from './client-history.ts'
-import { MemoryError } from './errors.ts'
-import type { ReadOptions, Thread, ThreadStore } from './thread-store.ts'
+import { takeAnsweredRuns } from './answered-runs.ts'
+import { clientHistory } from './client-history.ts'
+import { answeredApprovals, hasOpenCall, type OpenMessages } from './remembered-calls.ts'
+import { checkOwner, threadIdOf } from './thread-owner.ts'
+import type { ReadOptions, ThreadStore } from './thread-store.ts'
 import { windowOf, type WindowOptions } from './window.ts'
 
 /** What was found, for the saving at the end. */
 export interface LoadedThread {
   readonly revision: number
-  /** Ids of remembered messages whose calls wait for a result or an approval. */
-  readonly open: readonly string[]
+  /** The remembered messages whose calls wait for a result or an approval. */
+  readonly open: OpenMessages
 }
 
-/** The thread of a run. Throws: `no-thread`. */
-export function threadIdOf({ threadId }: MessageList): string {
-  if (threadId !== undefined) return threadId
-  throw new MemoryError(
-    'no-thread',
-    'The call names no thread, so there is nothing to load from and nowhere to save to. Pass threadId to the call or in its requestContext; for calls that need no memory, make an agent without one.',
-  )
-}
-
-/** Refuses somebody else's thread. Throws: `wrong-resource`. */
-export function checkOwner(thread: Thread | undefined, { resourceId }: MessageList): void {
-  if (thread?.resourceId === undefined || thread.resourceId === resourceId) return
-  throw new MemoryError(
-    'wrong-resource',
-    `The thread "${thread.id}" belongs to "${thread.resourceId}", and the call is for ${resourceId === undefined ? 'nobody' : `"${resourceId}"`}. Pass the resourceId of its owner, or use another thread.`,
-  )
-}
-
-/** Brings a thread into the list of a run. Throws: `no-thread`, `wrong-resource`, and what the store and `add` throw. */
+/**
+ * Brings a thread into the list of a run.
+ *
+ * Throws: `no-thread`, `wrong-resource`, `already-answered`, and what the store and `add` throw.
+ */
 export async function loadThread(store: ThreadStore, window: WindowOptions, list: MessageList): Promise<LoadedThread> {
   const threadId = threadIdOf(list)
   const input = list.get.input.db()
   const { thread, messages } = await store.read(threadId, rangeOf(window, input))
   checkOwner(thread, list)
-  if (messages.length === 0) return { revision: thread?.revision ?? 0, open: [] }
+  if (messages.length === 0) return { revision: thread?.revision ?? 0, open: {} }
   const { copies, known } = clientHistory(input, messages)
   const entries = windowOf(messages, window)
   const copied = new Set(copies.map(({ id }) => id))
@@ -44,18 +32,18 @@ export async function loadThread(store: ThreadStore, window: WindowOptions, list
   const candidates = messages.filter(({ id }) => inWindow.has(id) || copied.has(id))
   list.removeByIds(known)
   list.add(candidates, 'memory')
-  const before = new Map(candidates.map(({ id }) => [id, list.find(id)]))
-  list.add(
-    copies.filter(({ id }) => list.find(id)),
-    'input',
-  )
+  const before = new Map(candidates.map(({ id }) => [id, list.find(id)!]))
+  list.add(copies, 'input')
+  const answered = copies.flatMap(({ id }) => answeredApprovals(before.get(id)!, list.find(id)!))
+  await takeAnsweredRuns(store, threadId, answered)
   // A message from before the window is remembered when the client has just told what came of its call.
   const isRemembered = ({ id }: AgentMessage) => inWindow.has(id) || list.find(id) !== before.get(id)
   const remembered = candidates.filter(isRemembered)
   list.removeByIds(candidates.filter(message => !isRemembered(message)).map(({ id }) => id))
   for (const { message, skippedPartCount } of entries)
     if (skippedPartCount > 0) list.update(message.id, draft => void draft.content.parts.splice(0, skippedPartCount))
-  return { revision: thread?.revision ?? 0, open: remembered.filter(hasOpenCall).map(({ id }) => id) }
+  const open = remembered.filter(hasOpenCall).map(({ id, content }) => [id, content.parts.length])
+  return { revision: thread?.revision ?? 0, open: Object.fromEntries(open) as OpenMessages }
 }
 
 /** At least one message is read, to know whether the thread has any. */

@@ -1,9 +1,10 @@
 // The memory of an agent: two processors around those of a call, the first to load and the last to save.
-import type { AgentMessage, MessageList } from '@lockstep/message-list'
+import type { MessageList } from '@lockstep/message-list'
 import type { AgentMemory, Processor, ProcessorArrays, ProcessRunEndArgs } from '@lockstep/processors'
-import { loadThread, threadIdOf } from './load-thread.ts'
-import { isCutShort, tripwireMarker, withEndedCalls } from './run-ending.ts'
-import { rowsOfRun, saveThread, type RunRows, type Save } from './save-thread.ts'
+import { loadThread } from './load-thread.ts'
+import { isCutShort, tripwireMarker } from './run-ending.ts'
+import { saveThread, type RunRows, type Save } from './save-thread.ts'
+import { threadIdOf } from './thread-owner.ts'
 import type { SuspendedRun, ThreadStore } from './thread-store.ts'
 import { checkWindow, type WindowOptions } from './window.ts'
 
@@ -94,9 +95,8 @@ function loading(run: RunMemory): MemoryProcessor {
     ...(run.isReviewable ? newStep : {}),
     async processLLMRequest({ messageList, state }) {
       if (!isLoaded(state)) return
-      const withOutcomes = !state.isAccepted
       state.isAccepted = true
-      await saveThread(run.store, state, { ...soFar(run, messageList), withOutcomes })
+      await saveThread(run.store, state, soFar(run, messageList))
     },
   }
 }
@@ -113,8 +113,9 @@ function saving(run: RunMemory): MemoryProcessor {
     async processRunEnd(end) {
       const { messageList, state, stopReason, loopState } = end
       if (!isLoaded(state)) return
-      await saveThread(run.store, state, atEnd(run, end, state))
+      // First the run, so that a request for an approval that is in the thread has a run that waits for it.
       if (stopReason === 'suspended' && loopState) await saveRun(run.store, threadIdOf(messageList), loopState)
+      await saveThread(run.store, state, atEnd(run, end, state))
     },
   }
 }
@@ -125,21 +126,19 @@ function isLoaded(state: Partial<MemoryState>): state is MemoryState {
 
 /** What is saved in the middle of a run: it keeps what was said, should there be no end. */
 function soFar({ isReviewable }: RunMemory, list: MessageList): Save {
-  return { list, rows: rowsOfRun(list, !isReviewable) }
+  return { list, withResponse: !isReviewable, withOutcomes: true }
 }
 
-/** What is saved at the end. */
+/** What is saved at the end. What no prompt was made of has not passed the input processors, and is not saved. */
 function atEnd({ isReviewable }: RunMemory, end: ProcessRunEndArgs<MemoryState>, state: MemoryState): Save {
   const { messageList: list, stopReason, tripwire } = end
-  const marker = tripwire === undefined ? [] : [tripwireMarker(list, tripwire.processorId)]
-  const rows = rowsOfRun(list, !isReviewable || state.isReviewed)
-  if (!isCutShort(stopReason)) return { list, rows, withOutcomes: true }
-  // The list went back to before the attempt that failed, and lost what input processors had changed for it. What was
-  // stored is what they let pass; what was not stored they did not.
-  const isInput = ({ id }: AgentMessage) => list.sourceOf(id) === 'input'
-  const kept = rows.filter(message => !isInput(message) || state.rows.includes(message.id))
-  const settled = new Set(kept.filter(isInput).map(({ id }) => id))
-  return { list, rows: [...withEndedCalls(kept, stopReason), ...marker], settled, withOutcomes: state.isAccepted }
+  return {
+    list,
+    withResponse: !isReviewable || state.isReviewed,
+    withOutcomes: state.isAccepted,
+    ...(isCutShort(stopReason) ? { cutShort: stopReason } : {}),
+    ...(tripwire === undefined ? {} : { marker: tripwireMarker(list, tripwire.processorId) }),
+  }
 }
 
 async function saveRun(store: ThreadStore, threadId: string, state: object): Promise<void> {

@@ -1,5 +1,5 @@
 // What a run that did not come to its end leaves in the store: a marker where it was refused, no call without an end.
-import { isToolPart, MessageList, type AgentMessage } from '@lockstep/message-list'
+import { isToolPart, MessageList, type AgentMessage, type MessagePart, type ToolPart } from '@lockstep/message-list'
 import type { StopReason } from '@lockstep/processors'
 
 /** The type of the data part that stands for a refusal. */
@@ -29,48 +29,36 @@ export function isCutShort(stopReason: StopReason): boolean {
   return stopReason === 'aborted' || stopReason === 'error' || stopReason === 'tripwire'
 }
 
-/** Messages of a run whose calls nobody will answer any more, with those calls ended. */
-export function withEndedCalls(rows: readonly AgentMessage[], stopReason: StopReason): readonly AgentMessage[] {
-  return rows.map(row => {
-    const list = new MessageList().add(row, 'response')
-    list.update(row.id, draft => {
-      for (const [index, part] of row.content.parts.entries()) {
-        if (!isToolPart(part)) continue
-        const ended = endOf(part, stopReason)
-        if (ended) draft.content.parts[index] = ended as never
-      }
-    })
-    return list.find(row.id)!
-  })
+/** Parts of a run that was cut short, with the calls ended that nobody will answer any more. */
+export function withEndedCalls(
+  parts: readonly MessagePart[],
+  cutShort: StopReason | undefined,
+): readonly MessagePart[] {
+  return cutShort === undefined ? parts : parts.map(part => (isToolPart(part) ? endOf(part, cutShort) : part))
 }
 
-/** The end of a call that has none. */
-function endOf(part: AgentMessage['content']['parts'][number], stopReason: StopReason): object | undefined {
-  if (!isToolPart(part)) return undefined
+/** A call with an end, if it has none. */
+function endOf(part: ToolPart, cutShort: StopReason): ToolPart {
   const { type, toolCallId, input = null, approval } = part
   const named = part.type === 'dynamic-tool' ? { toolName: part.toolName } : {}
-  const how =
-    stopReason === 'tripwire' ? 'stopped by a processor' : stopReason === 'error' ? 'ended by an error' : stopReason
+  const how = cutShort === 'tripwire' ? 'stopped by a processor' : cutShort === 'error' ? 'ended by an error' : cutShort
   const call = { type, ...named, toolCallId, input }
   switch (part.state) {
-    case 'approval-requested':
-      return {
-        ...call,
-        state: 'output-denied',
-        approval: { ...approval, approved: false, reason: `The run was ${how}.` },
-      }
+    case 'approval-requested': {
+      const refused = { ...approval, approved: false, reason: `The run was ${how}.` }
+      return { ...call, state: 'output-denied', approval: refused } as ToolPart
+    }
     case 'input-streaming':
     case 'input-available':
-    case 'approval-responded':
-      return {
-        ...call,
-        ...(approval === undefined ? {} : { approval }),
-        state: 'output-error',
-        errorText: `The run was ${how} before this call had a result.`,
-      }
-    case 'output-available':
-      return part.preliminary === true ? { ...part, preliminary: undefined } : undefined
+    case 'approval-responded': {
+      const errorText = `The run was ${how} before this call had a result.`
+      return { ...call, state: 'output-error', errorText, ...(approval === undefined ? {} : { approval }) } as ToolPart
+    }
+    case 'output-available': {
+      const { preliminary: _, ...settled } = part
+      return part.preliminary === true ? (settled as ToolPart) : part
+    }
     default:
-      return undefined
+      return part
   }
 }

@@ -1,8 +1,10 @@
 // Saving: the rows of a run in the store become what its list holds of the run, and nothing else is touched.
 import { MessageList, type AgentMessage } from '@lockstep/message-list'
-import { hasOpenCall } from './client-history.ts'
+import type { StopReason } from '@lockstep/processors'
 import { MemoryError } from './errors.ts'
-import { checkOwner, threadIdOf } from './load-thread.ts'
+import { continuedMessages, type OpenMessages } from './remembered-calls.ts'
+import { withEndedCalls } from './run-ending.ts'
+import { checkOwner, threadIdOf } from './thread-owner.ts'
 import type { Thread, ThreadCommit, ThreadStore } from './thread-store.ts'
 
 /** What a run knows of its rows. It is JSON, so that it survives a suspension. */
@@ -11,12 +13,14 @@ export interface RunRows {
   revision: number
   /** The ids that the run has put, in sequence. */
   rows: readonly string[]
-  /** Ids of remembered messages whose calls wait for a result or an approval. */
-  open: readonly string[]
+  /** The remembered messages whose calls were open. */
+  open: OpenMessages
 }
 
-/** The rows that are in the store as they are, by run. Forgotten by a suspension, which only makes some puts needless. */
-const written = new WeakMap<RunRows, ReadonlyMap<string, AgentMessage>>()
+/** The rows of a run as they are in the store. A run that was resumed reads them again. */
+const written = new WeakMap<RunRows, Rows>()
+
+type Rows = ReadonlyMap<string, AgentMessage>
 
 /** So many writers that were quicker in turn are no contention any more. */
 const mostConflicts = 100
@@ -24,12 +28,14 @@ const mostConflicts = 100
 /** What is to be saved. */
 export interface Save {
   readonly list: MessageList
-  /** All that the thread is to have of this run, in sequence. */
-  readonly rows: readonly AgentMessage[]
-  /** Whether results and approvals that remembered calls got are saved too. */
-  readonly withOutcomes?: boolean
-  /** Ids of rows that stay as they are stored, whatever the list holds. */
-  readonly settled?: ReadonlySet<string>
+  /** Whether what the model said is saved too, or the input alone. */
+  readonly withResponse: boolean
+  /** Whether what became of remembered calls is saved too. */
+  readonly withOutcomes: boolean
+  /** How the run was cut short, if it was. */
+  readonly cutShort?: StopReason
+  /** What stands at the end, for what was refused. */
+  readonly marker?: AgentMessage
 }
 
 /**
@@ -38,20 +44,21 @@ export interface Save {
  * *Throws*: `wrong-resource`, `thread-busy`, and what the store throws.
  */
 export async function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
-  const { list, rows } = save
+  const { list } = save
   const threadId = threadIdOf(list)
-  const changes = changedRows(run, save)
+  const before = written.get(run) ?? (await rowsInStore(store, threadId, run))
+  const rows = rowsOfRun(run, save, before)
+  const changes = changedRows(run, rows, before)
   for (let tries = 0; tries <= mostConflicts; tries++) {
-    const outcomes = save.withOutcomes ? await outcomesFor(store, run, list) : []
-    const put = [...outcomes.map(({ after }) => after), ...changes.put]
+    const outcomes = save.withOutcomes ? await continuedMessages(store, run.open, save) : []
+    const put = [...outcomes, ...changes.put]
     if (put.length + changes.remove.length === 0) return
     const commit: ThreadCommit = { expectedRevision: run.revision, remove: changes.remove, put, ...ownerOf(run, list) }
     const outcome = await store.commit(threadId, commit)
     if (outcome.type === 'committed') {
       run.revision = outcome.revision
       run.rows = rows.map(({ id }) => id)
-      run.open = run.open.filter(id => !outcomes.some(({ after }) => after.id === id && !hasOpenCall(after)))
-      written.set(run, new Map(rows.map(message => [message.id, versionInStore(run, save, message)])))
+      written.set(run, new Map(rows.map(message => [message.id, message])))
       return
     }
     const { thread } = await store.read(threadId, { last: 0 })
@@ -64,8 +71,10 @@ export async function saveThread(store: ThreadStore, run: RunRows, save: Save): 
   )
 }
 
-function versionInStore(run: RunRows, { settled }: Save, message: AgentMessage): AgentMessage {
-  return settled?.has(message.id) ? (written.get(run)?.get(message.id) ?? message) : message
+async function rowsInStore(store: ThreadStore, threadId: string, { rows }: RunRows): Promise<Rows> {
+  if (rows.length === 0) return new Map()
+  const { messages } = await store.read(threadId, { ids: rows })
+  return new Map(messages.map(message => [message.id, message]))
 }
 
 /** A thread belongs to who began it. */
@@ -76,50 +85,51 @@ function ownerOf({ revision }: RunRows, { resourceId }: MessageList): { readonly
 /** What differs between the rows as they are and as they are to be. */
 function changedRows(
   run: RunRows,
-  save: Save,
+  rows: readonly AgentMessage[],
+  before: Rows,
 ): { readonly put: readonly AgentMessage[]; readonly remove: readonly string[] } {
-  const { rows, settled } = save
-  const before = written.get(run)
   const wanted = new Set(rows.map(({ id }) => id))
   const kept = run.rows.filter(id => wanted.has(id))
   // Rows can be put at the end only: from the first that stands elsewhere, all are put again.
   const inPlace = kept.findIndex((id, index) => rows[index]!.id !== id)
   const moved = new Set(inPlace < 0 ? [] : kept.slice(inPlace))
-  const isToPut = (message: AgentMessage) => before?.get(message.id) !== message && !settled?.has(message.id)
   return {
-    put: rows
-      .filter(message => isToPut(message) || moved.has(message.id))
-      .map(message => versionInStore(run, save, message)),
+    put: rows.filter(message => before.get(message.id) !== message || moved.has(message.id)),
     remove: [...run.rows.filter(id => !wanted.has(id)), ...moved],
   }
 }
 
-interface Outcome {
-  readonly after: AgentMessage
+/** What the thread is to have of a run, in sequence. */
+function rowsOfRun(
+  run: RunRows,
+  { list, withResponse, cutShort, marker }: Save,
+  before: Rows,
+): readonly AgentMessage[] {
+  const said = messagesOfRun(list, withResponse).filter(({ id }) => !Object.hasOwn(run.open, id))
+  if (cutShort === undefined) return said
+  // The list went back to before the attempt that failed, and lost what input processors had changed for it. What was
+  // stored is what they let pass; what was not stored they did not.
+  const rows = said.flatMap(message => {
+    if (list.sourceOf(message.id) !== 'input') return ended(message, cutShort)
+    return run.rows.includes(message.id) ? (before.get(message.id) ?? message) : []
+  })
+  return marker === undefined ? rows : [...rows, marker]
 }
 
-/** The stored messages with what became of their open calls in this run; nothing else of the list's versions counts. */
-async function outcomesFor(store: ThreadStore, run: RunRows, list: MessageList): Promise<readonly Outcome[]> {
-  const here = run.open.flatMap(id => list.find(id) ?? [])
-  if (here.length === 0) return []
-  const { messages } = await store.read(threadIdOf(list), { ids: here.map(({ id }) => id) })
-  const stored = new MessageList().add(messages, 'memory')
-  const before = stored.getMessages()
-  const ids = new Set(before.map(({ id }) => id))
-  stored.add(
-    here.filter(({ id }) => ids.has(id)),
-    'input',
-  )
-  return stored.getMessages().flatMap((after, index) => (after === before[index] ? [] : [{ after }]))
+function ended(message: AgentMessage, cutShort: StopReason): AgentMessage {
+  const list = new MessageList().add(message, 'response')
+  const parts = withEndedCalls(message.content.parts, cutShort)
+  list.update(message.id, draft => void (draft.content.parts = parts as never))
+  return list.find(message.id)!
 }
 
 /** What a list holds of its run, in sequence: the input, and the response where it is wanted. */
-export function rowsOfRun(list: MessageList, withResponse: boolean): readonly AgentMessage[] {
+function messagesOfRun(list: MessageList, withResponse: boolean): readonly AgentMessage[] {
   const wanted = new Set([...list.get.input.db(), ...(withResponse ? list.get.response.db() : [])])
   const messages = list.getMessages()
-  const rows: AgentMessage[] = []
+  const found: AgentMessage[] = []
   // What is remembered stands before it, and may be long.
-  for (let index = messages.length - 1; rows.length < wanted.size; index--)
-    if (wanted.has(messages[index]!)) rows.unshift(messages[index]!)
-  return rows
+  for (let index = messages.length - 1; found.length < wanted.size; index--)
+    if (wanted.has(messages[index]!)) found.unshift(messages[index]!)
+  return found
 }
