@@ -52,6 +52,7 @@ interface State extends MachineState {
 
 const maxNodeCount = 20_000
 const maxStateCount = 5_000
+const maxCharacterCount = 50_000
 const none: readonly number[] = []
 
 /** Reads texts for several patterns at once. It keeps nothing of a text: many scans share one. */
@@ -96,7 +97,10 @@ export class PatternMachine {
       return known === -2 ? (this.#asciiClasses[codePoint] = this.#newClass(codePoint)) : known
     }
     let known = this.#otherClasses.get(codePoint)
-    if (known === undefined) this.#otherClasses.set(codePoint, (known = this.#newClass(codePoint)))
+    if (known === undefined) {
+      if (this.#otherClasses.size >= maxCharacterCount) this.#otherClasses.clear()
+      this.#otherClasses.set(codePoint, (known = this.#newClass(codePoint)))
+    }
     return known
   }
 

@@ -28,6 +28,8 @@ interface Thread {
   start: number
   /** Where it began before it went on behind a match; threads are in the order of it. */
   origin: number
+  /** It goes on behind a match, which was checked: what follows is not checked again. */
+  continued: boolean
   state: MachineState
   /** Where the last character ends that it has read. */
   last: number
@@ -136,7 +138,15 @@ export class TextScanner {
     this.#before = characterClass
     if (state === undefined) return
     const start = this.#position - width
-    this.#keep({ start, origin: start, state, last: this.#position, ends: undefined, followers: undefined })
+    this.#keep({
+      start,
+      origin: start,
+      continued: false,
+      state,
+      last: this.#position,
+      ends: undefined,
+      followers: undefined,
+    })
   }
 
   #advance(characterClass: number): void {
@@ -194,7 +204,7 @@ export class TextScanner {
     if (thread.ends === undefined) return undefined
     let best: Span | undefined
     for (const [pattern, ends] of thread.ends) {
-      const end = this.#longest(thread.start, pattern, ends)
+      const end = this.#longest(thread, pattern, ends)
       if (end === undefined) continue
       if (best === undefined || end > best.end || (end === best.end && pattern < best.pattern))
         best = { start: thread.start, end, pattern }
@@ -203,9 +213,9 @@ export class TextScanner {
     return best
   }
 
-  #longest(start: number, pattern: number, ends: readonly number[]): number | undefined {
+  #longest({ start, continued }: Thread, pattern: number, ends: readonly number[]): number | undefined {
     const { accept, longestOnly } = this.#rules.patterns[pattern]!
-    if (!accept) return ends[0]
+    if (!accept || continued) return ends.at(-1)
     for (const end of ends.slice(-(longestOnly ? 1 : maxEndCount)).reverse())
       if (accept(foldText(this.#slice(start, end)))) return end
     return undefined
@@ -231,11 +241,13 @@ export class TextScanner {
   #cut(thread: Thread): void {
     const { followers = [] } = thread
     const match = this.#finish(thread)
-    if (match !== undefined && thread.state.mergeable)
-      return this.#enter({ ...thread, start: match.end, followers: followers.filter(start => start > match.end) })
+    if (match !== undefined) {
+      const later = followers.filter(start => start > match.end)
+      return this.#enter({ ...thread, start: match.end, continued: true, followers: later })
+    }
     if (followers.length === 0) return
     const [start, ...rest] = followers.sort((one, other) => one - other)
-    this.#enter({ ...thread, start: start!, origin: start!, followers: rest })
+    this.#enter({ ...thread, start: start!, origin: start!, continued: false, followers: rest })
   }
 
   #enter(thread: Thread): void {

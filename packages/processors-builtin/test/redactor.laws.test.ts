@@ -165,6 +165,14 @@ describe('a pattern of your own', () => {
     expect(await streamed(processor, 'axxxxxxxxxxxxz abbc abbbbbbc'.split(''))).toBe('a{run}{run}{run}z {run} abbbbbbc')
   })
 
+  it('is held in pieces of a length also when it is checked, and is checked once', async () => {
+    const checked: string[] = []
+    const accept = (text: string) => checked.push(text) > 0 && text.length > 4
+    const processor = onlyOwn([{ kind: 'run', pattern: /(?<!x)x{3,}/, accept }], 5)
+    expect(await streamed(processor, 'axxxxxxxxxxxxz xxx'.split(''))).toBe('a{run}{run}{run}z xxx')
+    expect(checked).toEqual(['xxxxx', 'xxx'])
+  })
+
   it('begins again where it may, when a match that has begun before grows too long', async () => {
     const processor = onlyOwn([{ kind: 'pair', pattern: /a[^b]*b/ }], 6)
     expect(await streamed(processor, ['axxxaxxaxxxaxb b'])).toBe('axxxaxxaxxx{pair} b')
