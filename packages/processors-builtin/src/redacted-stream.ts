@@ -19,6 +19,12 @@ const placeOf = { 'text-delta': 'text', 'reasoning-delta': 'reasoning', 'tool-in
 export class RedactedStream {
   readonly #redaction: Redaction
   readonly #open = new Map<string, OpenText>()
+  /** Of the hook that is running: a text that was opened in one may be refused in another. */
+  #current: RedactionScope | undefined
+  readonly #scope: RedactionScope = {
+    vault: () => this.#current!.vault(),
+    block: finding => this.#current!.block(finding),
+  }
 
   constructor(redaction: Redaction) {
     this.#redaction = redaction
@@ -26,15 +32,16 @@ export class RedactedStream {
 
   /** Gives what can be shown of a chunk and what was held before it. */
   pass(part: Chunk, scope: RedactionScope): Chunk | readonly Chunk[] | null {
+    this.#current = scope
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta': {
-        const shown = this.#textFor(part.type, part.payload.id, scope).push(part.payload.text)
+        const shown = this.#textFor(part.type, part.payload.id).push(part.payload.text)
         if (shown === part.payload.text) return part
         return shown === '' ? null : ({ ...part, payload: { ...part.payload, text: shown } } as Chunk)
       }
       case 'tool-input-delta': {
-        const shown = this.#textFor(part.type, part.payload.id, scope).push(part.payload.delta)
+        const shown = this.#textFor(part.type, part.payload.id).push(part.payload.delta)
         if (shown === part.payload.delta) return part
         return shown === '' ? null : { ...part, payload: { ...part.payload, delta: shown } }
       }
@@ -44,22 +51,23 @@ export class RedactedStream {
       case 'raw':
         return null
       default:
-        return this.#passWhole(part, scope)
+        return this.#passWhole(part)
     }
   }
 
   /** Ends a text or reasoning block, or everything that is open, and gives what was held. */
-  flush(blockId: string | undefined, runId: string): readonly Chunk[] {
+  flush(blockId: string | undefined, runId: string, scope: RedactionScope): readonly Chunk[] {
+    this.#current = scope
     const keys =
       blockId === undefined ? [...this.#open.keys()] : [keyOf('text-delta', blockId), keyOf('reasoning-delta', blockId)]
     return keys.flatMap(key => this.#end(key, runId))
   }
 
-  #textFor(type: PieceType, id: string, scope: RedactionScope): RedactedText {
+  #textFor(type: PieceType, id: string): RedactedText {
     const key = keyOf(type, id)
     let open = this.#open.get(key)
     if (!open) {
-      const start = () => this.#redaction.open(placeOf[type], scope)
+      const start = () => this.#redaction.open(placeOf[type], this.#scope)
       open = { type, id, text: type === 'tool-input-delta' ? new JsonText(start) : start() }
       this.#open.set(key, open)
     }
@@ -77,8 +85,8 @@ export class RedactedStream {
     return [{ type, runId, from: 'AGENT', payload } as Chunk]
   }
 
-  #passWhole(part: Chunk, scope: RedactionScope): Chunk {
-    const redactIn = (where: FindingPlace) => (text: string) => this.#redaction.redact(text, where, scope)
+  #passWhole(part: Chunk): Chunk {
+    const redactIn = (where: FindingPlace) => (text: string) => this.#redaction.redact(text, where, this.#scope)
     if (isDataChunk(part)) return redactProperties(part, ['data'], redactIn('data'))
     const names = textNames[part.type]
     if (names === undefined || (part.type === 'tool-result' && part.payload.providerExecuted !== true)) return part

@@ -74,7 +74,7 @@ export function redactingProcessor<TId extends string>(
 
     processOutputStream: context => runOf(context).stream.pass(context.part, scopeOf(context)),
 
-    flush: context => runOf(context).stream.flush(context.blockId, context.runId),
+    flush: context => runOf(context).stream.flush(context.blockId, context.runId, scopeOf(context)),
 
     processToolCall(context) {
       const { input, toolName } = context
