@@ -1,11 +1,13 @@
 // Lockstep's batch executor: one call a turn that reads and replies.
 import { BatchExecutor, createSession } from '../../packages/batch-executor/dist/index.js'
 import { readMessage } from './reader.mjs'
-import { serviceOf } from './service.mjs'
+import { agreementTo, serviceOf } from './service.mjs'
 
 /** Plays the model: reads what was said, then speaks for the agenda as it believes things to be. */
 function play(prompt, { said, rate, key, inventions, intent, known }) {
-  const fields = Object.values(prompt.names)
+  // The user agrees to what was asked, whatever the field for that is called.
+  const plain = field => (field === agreementTo(intent) ? 'confirmed' : field)
+  const fields = Object.values(prompt.names).map(plain)
   const agendaOf = routeId =>
     (routeId === prompt.routeId ? prompt.agenda : prompt.others.find(one => one.routeId === routeId)?.agenda) ?? []
   const speak = lines => ({ message: lines.map(line => line.prompt).join('\n') })
@@ -15,9 +17,11 @@ function play(prompt, { said, rate, key, inventions, intent, known }) {
   const isKnown = field =>
     field === 'confirmed' ? values.confirmed === true : (values[field] ?? known[field]) !== undefined
   const agenda = agendaOf(route ?? prompt.routeId)
-  const next = agenda.findIndex(line => line.type === 'ask' && line.fields.some(field => !isKnown(field)))
+  const next = agenda.findIndex(line => line.type === 'ask' && line.fields.some(field => !isKnown(plain(field))))
   const spoken = agenda.filter((line, index) => (line.type === 'say' ? next < 0 || index < next : index === next))
-  const wire = Object.fromEntries(Object.keys(prompt.names).map(name => [name, values[prompt.names[name]] ?? null]))
+  const wire = Object.fromEntries(
+    Object.keys(prompt.names).map(name => [name, values[plain(prompt.names[name])] ?? null]),
+  )
   return {
     ...(route !== undefined && { route }),
     values: { ...wire, ...(values.remark && { remark: values.remark }) },
@@ -47,7 +51,7 @@ const engine =
           callCount: response.callCount,
           tokenCount: response.usage.inputTokens + response.usage.outputTokens,
           isComplete: response.stoppedReason === 'route_complete',
-          isConfirmed: session.data.confirmed === true,
+          isConfirmed: session.data[agreementTo(episode.intent)] === true,
         }
       },
     }

@@ -11,6 +11,9 @@ const schemaOf = ({ description, is_categorical: isCategorical, possible_values:
 export const questionFor = slot => `What is the ${slot.description.toLowerCase()}? <${slot.name}>`
 export const confirmation = 'Say what you have understood and ask whether that is right. <confirmed>'
 
+/** The agreement to one intent: an agreement to another is another field. */
+export const agreementTo = intent => `confirmed_${intent.name}`
+
 /** The steps of an intent, as plain data: what each policy leads through. */
 export function stepsOf({ schema, intent }) {
   const slots = new Map(schema.slots.map(slot => [slot.name, slot]))
@@ -19,7 +22,9 @@ export function stepsOf({ schema, intent }) {
     prompt: questionFor(slots.get(name)),
     collect: [name],
   }))
-  return intent.is_transactional ? [...asks, { id: 'confirm', prompt: confirmation, collect: ['confirmed'] }] : asks
+  return intent.is_transactional
+    ? [...asks, { id: 'confirm', prompt: confirmation, collect: [agreementTo(intent)] }]
+    : asks
 }
 
 const services = new Map()
@@ -36,20 +41,17 @@ function makeService(schema, isQuoted) {
   const slots = Object.fromEntries(schema.slots.map(slot => [slot.name, schemaOf(slot)]))
   const freeSlots = schema.slots.filter(slot => !slot.is_categorical)
   const quoted = isQuoted ? Object.fromEntries(freeSlots.map(({ name }) => [name, { quoted: true }])) : {}
-  const routes = schema.intents
-    .filter(({ required_slots: required }) => required.length > 0)
-    .map(intent => {
-      const { name, description, required_slots: required, optional_slots: optional } = intent
-      const confirmed = intent.is_transactional ? { confirmed: { confirms: required } } : {}
-      const route = createRoute({
-        title: name,
-        description,
-        // A confirmation is about the slots of its own intent.
-        fields: defineFields({ ...slots, confirmed: z.boolean() }, { ...quoted, ...confirmed }),
-        optionalFields: Object.keys(optional).filter(slot => !required.includes(slot)),
-        steps: stepsOf({ schema, intent }),
-      })
-      return [name, route]
-    })
+  const intents = schema.intents.filter(({ required_slots: required }) => required.length > 0)
+  const agreements = Object.fromEntries(intents.map(intent => [agreementTo(intent), z.boolean()]))
+  const confirms = intents
+    .filter(intent => intent.is_transactional)
+    .map(intent => [agreementTo(intent), { confirms: intent.required_slots }])
+  const fields = defineFields({ ...slots, ...agreements }, { ...quoted, ...Object.fromEntries(confirms) })
+  const routes = intents.map(intent => {
+    const { name, description, required_slots: required, optional_slots: optional } = intent
+    const optionalFields = Object.keys(optional).filter(slot => !required.includes(slot))
+    const steps = stepsOf({ schema, intent })
+    return [name, createRoute({ title: name, description, fields, optionalFields, steps })]
+  })
   return new Map(routes)
 }

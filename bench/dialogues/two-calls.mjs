@@ -6,7 +6,8 @@ import { readMessage } from './reader.mjs'
 /** Makes the engine of one episode. */
 export function twoCalls(episode, { rate, inventions }) {
   const { steps, route, data, tokensOf } = plainEngine(episode)
-  const fields = [...new Set([...route.requiredFields, ...route.optionalFields, 'confirmed'])]
+  const { required_slots: required, optional_slots: optional } = episode.intent
+  const fields = [...new Set([...required, ...Object.keys(optional), 'confirmed'])]
   let place = 0
   return {
     data: () => data,

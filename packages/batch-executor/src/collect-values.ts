@@ -37,6 +37,7 @@ export function collectValues<TData>(options: CollectOptions<TData>): CollectedD
   const written = setValues(session, own as RawValues<TData>, {
     fields,
     source: 'message',
+    routeId: route.id,
     ...(input !== undefined && { words: input }),
   })
   const missing = route.requiredFields.filter(field => !isKnown(written.session, route.fields, field))

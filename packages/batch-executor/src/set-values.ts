@@ -14,6 +14,8 @@ export interface ValueOrigin<TData> {
   readonly source: Source
   readonly words?: string
   readonly stepId?: string
+  /** The route that the message is about: a confirmation counts only on the route that asked for it. */
+  readonly routeId?: string
 }
 
 /** One field that changed: it was unknown, it was replaced, or it no longer holds because another one changed. */
@@ -121,7 +123,9 @@ function refuseStrayConfirmation<TData>(draft: Draft<TData>, name: string): void
   const { session, origin, accepted, issues } = draft
   const confirms = origin.fields.get(name)?.confirms ?? []
   if (origin.source !== 'message' || confirms.length === 0) return
-  const asked = session.asking?.fields.includes(name) ? session.asking.saw : undefined
+  const { asking } = session
+  const isHere = origin.routeId === undefined || origin.routeId === asking?.routeId
+  const asked = isHere && asking?.fields.includes(name) ? asking.saw : undefined
   const changed = confirms.find(other => accepted.has(other) || asked?.[other] !== revisionOf(session, other))
   if (asked !== undefined && changed === undefined) return
   // "No, three of us" takes nothing back that the three of us do not: only a "yes" can be stray.

@@ -1,6 +1,6 @@
 // The routes of a turn: all that the message may choose from, and the one that the conversation is on.
 import { BatchError } from './errors.ts'
-import { joinFields, type Fields } from './fields.ts'
+import { joinFields, type Field, type Fields } from './fields.ts'
 import { plan, planWithoutRoute, type Plan, type PlanOptions } from './plan.ts'
 import type { Route } from './route.ts'
 import type { Session } from './session.ts'
@@ -12,7 +12,10 @@ export class TurnRoutes<TData, TContext> {
   readonly current: Route<TData, TContext> | undefined
   readonly #options: PlanOptions
 
-  /** *Throws* `duplicate-route` when two routes have one id, `empty-route` when there is none. */
+  /**
+   * *Throws* `duplicate-route` when two routes have one id, `empty-route` when there is none, `conflicting-fields` when two
+   * have a field of the same name that behaves differently.
+   */
   constructor(routes: readonly Route<TData, TContext>[], session: Session<TData>, options: PlanOptions) {
     const ids = routes.map(({ id }) => id)
     const twice = ids.find((id, index) => ids.indexOf(id) !== index)
@@ -21,6 +24,7 @@ export class TurnRoutes<TData, TContext> {
     }
     const [only, ...others] = routes
     if (only === undefined) throw new BatchError('empty-route', 'The turn has no routes. Give it at least one.')
+    checkShared(routes.map(route => route.fields))
     this.all = routes
     this.current = others.length === 0 ? only : this.named(session.routeId)
     this.#options = { ...options, maxSteps: Infinity }
@@ -48,4 +52,26 @@ export class TurnRoutes<TData, TContext> {
   planOf(session: Session<TData>, route: Route<TData, TContext> | undefined): Plan {
     return route === undefined ? planWithoutRoute(session) : plan(session, route, this.#options)
   }
+}
+
+function checkShared<TData>(all: readonly Fields<TData>[]): void {
+  const [first, ...others] = new Set(all)
+  if (first === undefined || others.length === 0) return
+  const policies = new Map<string, string>()
+  for (const fields of [first, ...others]) {
+    for (const name of fields.names) {
+      const policy = policyOf(fields.get(name))
+      if ((policies.get(name) ?? policy) !== policy) {
+        throw new BatchError(
+          'conflicting-fields',
+          `Two routes have a field "${name}" that behaves differently, but a session has one value for it. Give them other names, or the same fields.`,
+        )
+      }
+      policies.set(name, policy)
+    }
+  }
+}
+
+function policyOf({ dependsOn, confirms, locked, sensitive, quoted }: Partial<Field> = {}): string {
+  return JSON.stringify([dependsOn, confirms, locked, sensitive, quoted])
 }

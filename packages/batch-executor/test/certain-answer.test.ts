@@ -59,7 +59,7 @@ describe('an answer that is certain', () => {
     const pair = createRoute({
       title: 'Both',
       fields,
-      steps: [{ prompt: 'Which, and how many?', collect: ['size', 'count'] }],
+      steps: [{ prompt: 'Which, and how many?', collect: ['count', 'size'] }],
     })
     const callModel = scriptedModel(
       { message: 'Which, and how many?' },
@@ -124,6 +124,14 @@ describe('what a turn costs', () => {
     const outputTokens = Math.ceil(JSON.stringify(output).length / 4)
     expect(usage).toEqual({ inputTokens: callModel.prompts[0]?.tokenCount, outputTokens })
     expect([callCount, savings]).toEqual([1, { callCount: 2, tokenCount: 2 * (usage.inputTokens + outputTokens) }])
+  })
+
+  it('is what one call for each step would have taken, when the user digresses', async () => {
+    const asking = createRoute({ title: 'Ask', fields, steps: [{ prompt: 'Which?', collect: ['size'] }] })
+    const callModel = scriptedModel({ values: {}, asks: 'step-1', message: 'Which?' })
+    const session = createSession({ fields })
+    const { savings } = await executor.executeBatch({ session, route: asking, input: 'hm', callModel })
+    expect(savings).toEqual({ callCount: 0, tokenCount: 0 })
   })
 
   it('says so when a turn took more than that', async () => {

@@ -78,15 +78,18 @@ describe('a call through the agent loop', () => {
     })
     const call = (hotel: string) => ({ toolName: 'rooms', input: { hotel } })
     const { model, turn } = turnWith(
-      [{ text: reply({ hotel: 'Hilton' }, 'ask-date', 'Wait.'), toolCalls: [call('Ritz'), call('Hilton')] }, ritz],
+      [
+        { text: reply({ hotel: 'Hilton' }, 'ask-date', 'Wait.'), toolCalls: [call('Ritz'), call('Hilton')] },
+        { text: inPieces(ritz) },
+      ],
       { tools: { rooms } },
     )
     const { chunks, response } = await read(executor.streamBatch(turn))
     expect(asked).toEqual(['call-1 Ritz', 'call-2 Hilton'])
     expect(response).toMatchObject({ session: { data: { hotel: 'Ritz' } }, message: 'The Ritz. When?', callCount: 1 })
-    expect(chunks.slice(chunks.findLastIndex(({ type }) => type === 'text-reset') + 1)).toEqual([
-      { type: 'text-delta', text: 'The Ritz. When?' },
-    ])
+    const last = chunks.slice(chunks.findLastIndex(({ type }) => type === 'text-reset') + 1)
+    expect(last.map(chunk => ('text' in chunk ? chunk.text : '!')).join('')).toBe('The Ritz. When?')
+    expect(last.length).toBeGreaterThan(1)
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('"toolCallId":"call-2"')
   })
 

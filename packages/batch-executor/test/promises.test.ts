@@ -180,6 +180,9 @@ describe('corrections', () => {
     }
     expect(await reply('The Hilton instead. What date?')).toBe('The Hilton instead. What date?')
     expect(await reply('The Hilton instead. When is it?')).toBe('What date?')
+    const first = scriptedModel(said({ hotel: 'Ritz' }, 'ask-date', 'The Ritz! What date?'))
+    const { message } = await executor.executeBatch({ session: begin(), route: fixed, input: 'Ritz', callModel: first })
+    expect(message).toBe('What date?')
   })
 
   it('8: a locked field is not overwritten by a message', () => {

@@ -178,6 +178,44 @@ describe('several routes', () => {
     expect(response.message).toBe('Shall I send it?')
   })
 
+  it('take no yes to a question of one for the answer to a question of another', async () => {
+    const either = ['send', 'cancel'].map(title =>
+      createRoute({ title, fields, steps: [{ id: 'ask-sure', prompt: `Shall I ${title} it?`, collect: ['sure'] }] }),
+    )
+    const known = begin({ from: 'here' })
+    const asked = await executor.executeBatch({
+      session: known,
+      routes: either.slice(0, 1),
+      callModel: scriptedModel({ message: 'Shall I send it?' }),
+    })
+    const callModel = scriptedModel(
+      { route: 'cancel', values: { sure: true }, asks: null, message: 'Cancelled.' },
+      { message: 'Shall I cancel it?' },
+      { route: 'cancel', values: { sure: true }, asks: null, message: 'Cancelled.' },
+    )
+    const turned = await executor.executeBatch({
+      session: asked.session,
+      routes: either,
+      input: 'yes, cancel it',
+      callModel,
+    })
+    expect([turned.message, turned.session.data, turned.executedSteps]).toEqual([
+      'Shall I cancel it?',
+      { from: 'here' },
+      [],
+    ])
+    const done = await executor.executeBatch({ session: turned.session, routes: either, input: 'yes', callModel })
+    expect([done.message, done.session.data.sure]).toEqual(['Cancelled.', true])
+  })
+
+  it('are refused when a field of one behaves differently in another', async () => {
+    const other = defineFields({ sure: z.boolean(), nights: z.number() }, { sure: { confirms: ['nights'] } })
+    const odd = createRoute({ title: 'Odd', fields: other, steps: [{ prompt: 'Sure?', collect: ['sure'] }] })
+    const routesOfTwo = [taxi, odd as unknown as typeof taxi]
+    const turn = executor.executeBatch({ session: begin(), routes: routesOfTwo, callModel: scriptedModel() })
+    await expect(turn).rejects.toMatchObject({ code: 'conflicting-fields', message: expect.stringContaining('"sure"') })
+  })
+
   it('look less far ahead before they leave anything out, when the budget is small', async () => {
     const callModel = scriptedModel({ route: 'hotel', values: {}, asks: 'hotel/ask-hotel', message: 'Which?' })
     const small = new BatchExecutor({ maxPromptTokens: 1 })

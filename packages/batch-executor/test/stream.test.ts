@@ -90,6 +90,18 @@ describe('a streamed turn', () => {
     expect(response.session.data).toEqual({ hotel: 'Ritz' })
   })
 
+  it('shows nothing early of a reply whose fields come last, though its question seems to be the right one', async () => {
+    const outputs = [{ asks: 'ask-hotel', message: 'Which hotel?', values: { hotel: 'Ritz' } }, { message: 'When?' }]
+    const { text, chunks } = await readAll(
+      executor.streamBatch(
+        turn(async function* () {
+          yield* cut(JSON.stringify(outputs.shift()), [3])
+        }),
+      ),
+    )
+    expect([text, chunks.filter(({ type }) => type === 'text-reset')]).toEqual(['When?', []])
+  })
+
   it('shows nothing of a reply that asks the wrong question, nor of one that fixed words replace', async () => {
     const wrong = scriptedModel({ ...reply, asks: 'ask-guests', message: 'How many?' }, { message: 'When?' })
     const { text, chunks, response } = await readAll(executor.streamBatch(turn(inPieces(wrong, [4]))))
@@ -131,6 +143,7 @@ describe('a streamed turn', () => {
     )
     expect(chunks.at(-1)).toEqual({ type: 'text-delta', text: 'The Ritz. When?' })
     expect(response).toMatchObject({ message: 'The Ritz. When?', session: { data: { hotel: 'Ritz' } } })
+    expect(response.changes).toEqual([{ type: 'set', field: 'hotel' }])
     expect(response.usage).toEqual({ inputTokens: 7, outputTokens: expect.any(Number) })
   })
 
