@@ -7,7 +7,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   'message-list': 36_000,
   processors: 11_000,
   'agent-loop': 20_000,
-  'batch-executor': 20_000,
+  'batch-executor': 27_000,
   'processors-builtin': 23_000,
   memory: 26_000,
   agent: 20_000,
