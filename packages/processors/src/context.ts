@@ -3,6 +3,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { MessageList, AgentMessage, SystemMessage } from '@lockstep/message-list'
 import type { CallModel, ModelChoice, ModelCallRequest, ModelCallResult } from './call-model.ts'
 import type { DataChunk } from './chunk.ts'
+import type { LedgerEvent } from './ledger.ts'
 import type { RequestContext } from './request-context.ts'
 import type { StepResult } from './step-result.ts'
 import type { Abort } from './trip-wire.ts'
@@ -43,6 +44,18 @@ export interface StepPosition {
   readonly retryCount: number
 }
 
+/** What one hook call did, and when. */
+export interface HookEffect {
+  readonly event: LedgerEvent
+  /** The same object for all effects of one call. */
+  readonly call: object
+  /** The tool call that it was about, where hooks of several run side by side. */
+  readonly toolCallId: string | undefined
+  /** Units: milliseconds, as `performance.now()` counts them. */
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
 /** What a run offers to its processors. The loop implements it; tests may too. */
 export interface RunHost {
   readonly runId: string
@@ -54,4 +67,6 @@ export interface RunHost {
   writeData(chunk: DataChunk, processorId: string): Promise<void>
   callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult>
   resolveModel(model: ModelChoice): LanguageModelV4
+  /** Told when a hook has done something. */
+  onEffect?(effect: HookEffect): void
 }

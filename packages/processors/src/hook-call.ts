@@ -37,18 +37,23 @@ export class HookCall {
   #tripwire: TripWire | undefined
   #misuse: ProcessorError | undefined
   #open = true
+  readonly #toolCallId: string | undefined
+  /** From the first call that is not accounted for to the last; a stream has many. */
+  #startedAt: number | undefined
+  #endedAt = 0
   /** What the conversation was, for a processor whose failure must leave no half of its edits. */
   readonly #before: Snapshot | undefined
 
   constructor(
     scope: HookScope,
     processor: Processor,
-    at: { readonly hook: HookName; readonly position: StepPosition },
+    at: { readonly hook: HookName; readonly position: StepPosition; readonly toolCallId?: string },
   ) {
     this.#scope = scope
     this.processor = processor
     this.hook = at.hook
     this.position = at.position
+    this.#toolCallId = at.toolCallId
     this.list = scope.host.list.as({ id: processor.id, hook: at.hook, step: at.position.stepNumber })
     this.#before = processor.onError === 'skip' && !concurrent.has(at.hook) ? this.list.snapshot() : undefined
   }
@@ -80,6 +85,7 @@ export class HookCall {
    */
   run<T>(call: () => MaybePromise<T>, skipped: T): MaybePromise<T> {
     const startedAt = performance.now()
+    this.#startedAt ??= startedAt
     let result: MaybePromise<T>
     try {
       result = call()
@@ -171,7 +177,11 @@ export class HookCall {
   /** Enters what the call did into the run's ledger. */
   note(effect: ProcessorEffect): void {
     const { stepNumber, attemptNumber } = this.position
-    this.#scope.ledger.note({ stepNumber, attemptNumber, processorId: this.processor.id, hook: this.hook, effect })
+    const event = { stepNumber, attemptNumber, processorId: this.processor.id, hook: this.hook, effect }
+    this.#scope.ledger.note(event)
+    const [startedAt, endedAt] = [this.#startedAt ?? this.#endedAt, this.#endedAt]
+    this.#startedAt = undefined
+    this.#scope.host.onEffect?.({ event, call: this, toolCallId: this.#toolCallId, startedAt, endedAt })
   }
 
   /** An error of the contract, with the name of the processor and the hook in it. */
@@ -188,7 +198,8 @@ export class HookCall {
   }
 
   #count(startedAt: number): void {
-    this.#scope.ledger.count(this.processor.id, this.hook, { count: 1, timeMs: performance.now() - startedAt })
+    this.#endedAt = performance.now()
+    this.#scope.ledger.count(this.processor.id, this.hook, { count: 1, timeMs: this.#endedAt - startedAt })
   }
 }
 

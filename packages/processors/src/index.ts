@@ -1,7 +1,7 @@
 // Who may change the conversation: the Processor contract, its runner, chunks, steps and tripwires.
 export { hookNames } from './processor.ts'
 export type { ErrorProcessor, HookName, InputProcessor, OutputProcessor, Processor } from './processor.ts'
-export type { ProcessorContext, RunHost, StepPosition, TracingContext } from './context.ts'
+export type { HookEffect, ProcessorContext, RunHost, StepPosition, TracingContext } from './context.ts'
 export type { ProcessInputArgs, ProcessInputResult } from './process-input.ts'
 export type {
   InputStepStart,

@@ -44,8 +44,9 @@ export function runProcessToolResult(
 ): MaybePromise<ToolOutcome> {
   let { outcome } = at
   const { providerExecuted = false, ...toolCall } = at.toolCall
+  const { toolCallId } = toolCall
   const all = eachInOrder(processors, processor => {
-    const call = new HookCall(scope, processor, { hook: 'processToolResult', position: at.position })
+    const call = new HookCall(scope, processor, { hook: 'processToolResult', position: at.position, toolCallId })
     const { error, preliminary = false } = outcome
     const output = frozenCopy(outcome.output)
     const args = { ...call.context(), ...toolCall, output, error, preliminary, providerExecuted }

@@ -1,6 +1,6 @@
-import { Ledger } from '@lockstep/processors'
+import { Ledger, ProcessorRunner, type HookEffect } from '@lockstep/processors'
 import { describe, expect, it } from 'vitest'
-import { atStart, hooked, testRun } from './run-host.ts'
+import { atStart, hooked, testRun, text } from './run-host.ts'
 
 describe('the ledger', () => {
   it('has a line for each thing a processor did, with its place, and none for what did nothing', async () => {
@@ -57,5 +57,33 @@ describe('the ledger', () => {
     ledger.count('p', 'processInput', { count: 2, timeMs: 3 })
     ledger.count('p', 'processInput', { count: 1, timeMs: 4 })
     expect(ledger.totals).toMatchObject([{ callCount: 3, timeMs: 7 }])
+  })
+})
+
+describe('a run that wants to hear of effects', () => {
+  it('is told of each when it is noted: from when to when, by which call, about which tool call', async () => {
+    const told: HookEffect[] = []
+    const { host } = testRun()
+    const guard = hooked('guard', {
+      processInput: () => {},
+      processToolResult: async () => (await Promise.resolve(), { output: 'hidden' }),
+      processOutputStream: ({ abort }) => abort('no'),
+    })
+    const arrays = { inputProcessors: [guard], outputProcessors: [guard] }
+    const runner = new ProcessorRunner(arrays, { ...host, onEffect: effect => void told.push(effect) })
+    await runner.runProcessInput(atStart)
+    const toolCall = { toolCallId: 'call-1', toolName: 't', input: {} }
+    await runner.runProcessToolResult({ position: atStart, toolCall, outcome: { output: 'seen' } })
+    const chain = runner.streamChain(atStart)
+    for (const words of ['a', 'b']) expect(() => chain.pass(text(words))).toThrow('no')
+    expect(told.map(({ event, toolCallId }) => [event.hook, event.effect.type, toolCallId])).toEqual([
+      ['processToolResult', 'changed', 'call-1'],
+      ['processOutputStream', 'tripwire', undefined],
+      ['processOutputStream', 'tripwire', undefined],
+    ])
+    expect(told.map(({ event }) => event)).toEqual(runner.ledger.events)
+    for (const { startedAt, endedAt } of told) expect(endedAt).toBeGreaterThanOrEqual(startedAt)
+    expect(told[1]!.startedAt).toBeGreaterThanOrEqual(told[0]!.endedAt)
+    expect(new Set(told.map(({ call }) => call)).size).toBe(2)
   })
 })
