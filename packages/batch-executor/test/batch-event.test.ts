@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   BatchExecutor,
   createRoute,
   createSession,
   defineFields,
+  describePlan,
   END_ROUTE,
+  plan,
   type BatchEvent,
   type FlowStep,
 } from '@lockstep/batch-executor'
@@ -228,6 +230,17 @@ describe('events', () => {
     stop()
     told.determineBatch({ session: begin(), route: booking })
     expect(events).toEqual([])
+  })
+
+  it('are written to the console for debug: true, and nowhere without it', () => {
+    const written: unknown[] = []
+    const spy = vi.spyOn(console, 'debug').mockImplementation(line => void written.push(line))
+    const session = begin({ hotel: 'Ritz' })
+    new BatchExecutor().determineBatch({ session, route: booking })
+    expect(written).toEqual([])
+    new BatchExecutor({ debug: true }).determineBatch({ session, route: booking })
+    spy.mockRestore()
+    expect(written.join('\n')).toBe(describePlan(plan(session, booking)))
   })
 
   it('are written as debug lines', async () => {
