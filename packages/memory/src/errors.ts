@@ -7,6 +7,7 @@ export type MemoryErrorCode =
   | 'wrong-thread'
   | 'unknown-message'
   | 'already-answered'
+  | 'thread-deleted'
   | 'thread-busy'
   | 'invalid-option'
   | 'store-locked'

@@ -26,7 +26,7 @@ export async function loadThread(store: ThreadStore, window: WindowOptions, list
   checkOwner(thread, list)
   if (messages.length === 0) return { revision: thread?.revision ?? 0, open: {} }
   const { copies, known } = clientHistory(input, messages)
-  const entries = windowOf(messages, window)
+  const entries = windowOf(messages.slice(0, endOfMemory(messages, input, known)), window)
   const copied = new Set(copies.map(({ id }) => id))
   const inWindow = new Set(entries.map(({ message }) => message.id))
   const candidates = messages.filter(({ id }) => inWindow.has(id) || copied.has(id))
@@ -44,6 +44,17 @@ export async function loadThread(store: ThreadStore, window: WindowOptions, list
     if (skippedPartCount > 0) list.update(message.id, draft => void draft.content.parts.splice(0, skippedPartCount))
   const open = remembered.filter(hasOpenCall).map(({ id, content }) => [id, content.parts.length])
   return { revision: thread?.revision ?? 0, open: Object.fromEntries(open) as OpenMessages }
+}
+
+/** A question that is sent alone once more is asked again: what came after it is not remembered by this run. */
+function endOfMemory(
+  messages: readonly AgentMessage[],
+  input: readonly AgentMessage[],
+  known: readonly string[],
+): number {
+  const last = input.at(-1)
+  const isAskedAgain = last?.role === 'user' && known.length === input.length
+  return isAskedAgain ? messages.findIndex(({ id }) => id === last.id) + 1 : messages.length
 }
 
 /** At least one message is read, to know whether the thread has any. */

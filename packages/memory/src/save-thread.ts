@@ -41,7 +41,7 @@ export interface Save {
 /**
  * Saves a run. A writer that was quicker is no hindrance: its revision is read, and the rows of this run go after its.
  *
- * *Throws*: `wrong-resource`, `thread-busy`, and what the store throws.
+ * *Throws*: `wrong-resource`, `thread-deleted`, `thread-busy`, and what the store throws.
  */
 export async function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
   const { list } = save
@@ -62,12 +62,20 @@ export async function saveThread(store: ThreadStore, run: RunRows, save: Save): 
       return
     }
     const { thread } = await store.read(threadId, { last: 0 })
+    if (thread === undefined) throw deletedThread(threadId)
     checkOwner(thread, list)
-    run.revision = thread?.revision ?? 0
+    run.revision = thread.revision
   }
   throw new MemoryError(
     'thread-busy',
     `The thread "${threadId}" was written by others ${mostConflicts} times while this run was to be saved. Let fewer runs share one thread.`,
+  )
+}
+
+function deletedThread(threadId: string): MemoryError {
+  return new MemoryError(
+    'thread-deleted',
+    `The thread "${threadId}" was deleted while a run was on it, so nothing of the run is kept. End the runs of a thread before deleting it.`,
   )
 }
 

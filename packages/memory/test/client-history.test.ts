@@ -111,6 +111,13 @@ describe('a client that sends its history again', () => {
     expect(await storedLines(store)).toEqual(['user: Hi', 'assistant: Hello.'])
   })
 
+  it('may ask again what has an answer, and is not shown that answer', async () => {
+    const { agent, store, prompts, history } = await twoTurns()
+    await agent.generate(history.slice(0, 3), thread)
+    expect(prompts()[2]).toBe('user: question u1 | assistant: Hello. | user: question u2')
+    expect(await storedLines(store)).toEqual([...before, 'assistant: Good.'])
+  })
+
   it('brings its history to a thread that is empty', async () => {
     const { agent, store } = conversation(['Good.'])
     await agent.generate(

@@ -1,5 +1,5 @@
 import type { Processor } from '@lockstep/agent'
-import type { ThreadStore } from '@lockstep/memory'
+import type { Thread, ThreadStore } from '@lockstep/memory'
 import { inMemoryStore } from '@lockstep/memory/in-memory'
 import { tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -399,11 +399,22 @@ describe('runs that share a thread', () => {
     expect(await storedLines(store)).toEqual([])
   })
 
+  it('do not bring back a thread that was deleted', async () => {
+    const store = inMemoryStore()
+    const deleting: Processor = { id: 'deleting', processLLMResponse: () => store.deleteThread('t') }
+    const { agent } = conversation(['Hello.'], { store, outputProcessors: [deleting] })
+    await expect(agent.generate('Hi', thread)).rejects.toMatchObject({ cause: { code: 'thread-deleted' } })
+    expect(await store.read('t')).toEqual({ thread: undefined, messages: [] })
+  })
+
   it('give up with a clear error when others are quicker again and again', async () => {
     const contended = storeThat((_, { expectedRevision }) =>
       Promise.resolve({ type: 'conflict', expectedRevision, revision: expectedRevision + 1 }),
     )
+    const thread: Thread = { id: 't', revision: 1, createdAt: '', updatedAt: '' }
+    contended.read = () => Promise.resolve({ thread, messages: [] })
     const { agent } = conversation(['Hello.'], { store: contended })
-    await expect(agent.generate('Hi', thread)).rejects.toMatchObject({ cause: { code: 'thread-busy' } })
+    const late = agent.generate('Hi', { threadId: 't' })
+    await expect(late).rejects.toMatchObject({ cause: { code: 'thread-busy' } })
   })
 })
