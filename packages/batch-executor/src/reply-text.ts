@@ -42,7 +42,7 @@ export class ReplyText {
 
   #endString(): void {
     this.#inString = false
-    if (this.#depth !== 1 || this.#key !== undefined) return
+    if (this.#key !== undefined) return
     this.#key = { start: this.#stringStart, name: this.#text.slice(this.#stringStart + 1, this.#place) }
   }
 

@@ -163,6 +163,14 @@ describe('executeBatch', () => {
     expect(log).toEqual(['prepare ask-guests', 'finalize ask-guests'])
   })
 
+  it('knows the next question however small a batch is and however much was known before', async () => {
+    const callModel = scriptedModel({ values: {}, asks: 'ask-guests', message: 'How many guests?' })
+    const small = new BatchExecutor({ maxSteps: 1 })
+    const session = begin({ hotel: 'Ritz', date: 'Friday' })
+    const response = await small.executeBatch({ session, route: booking, input: 'hello', callModel })
+    expect([response.callCount, response.executedSteps.length]).toEqual([1, 2])
+  })
+
   it('needs no call to begin with fixed words', async () => {
     const greeting = route({ prompt: 'Welcome.', verbatim: true }, { ...askHotel, verbatim: true })
     const callModel = scriptedModel()

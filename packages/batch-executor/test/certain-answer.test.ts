@@ -68,6 +68,7 @@ describe('an answer that is certain', () => {
     const first = await executor.executeBatch({ session: createSession({ fields }), route: pair, callModel })
     const second = await executor.executeBatch({ session: first.session, route: pair, input: '3', callModel })
     expect([second.callCount, second.session.data]).toEqual([1, { count: 3 }])
+    expect(Object.keys(callModel.prompts[1]?.names ?? {})).toEqual(['count', 'size'])
   })
 
   it('is followed by a call for the words alone where they are not fixed', async () => {

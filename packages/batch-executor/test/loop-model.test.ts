@@ -224,6 +224,16 @@ describe('respond', () => {
     expect(response.session.provenance.hotel?.words).toBe('the Ritz\nin Paris')
   })
 
+  it('reads all that the user has said since the other side last spoke', async () => {
+    const model = modelOf([ritz])
+    const said = [
+      { role: 'user', content: 'hello' },
+      { role: 'user', content: 'the Ritz' },
+    ] as const
+    const { session } = await executor.respond(said, { routes: [booking], model })
+    expect(session.provenance.hotel?.words).toBe('hello\nthe Ritz')
+  })
+
   it('gives the conversation back as it was when the turn is broken off', async () => {
     const messageList = new MessageList().add('Hello.', 'memory')
     const model = modelOf([{ error: new Error('down') }, ritz])

@@ -132,6 +132,8 @@ describe('several routes', () => {
     expect(second.executedSteps).toEqual([{ id: 'ask-from', routeId: 'taxi' }])
     expect(third.executedSteps).toEqual([{ id: 'ask-nights', routeId: 'hotel' }])
     expect(third.session.data).toEqual({ hotel: 'Ritz', from: 'the station', nights: 2 })
+    expect(callModel.prompts[2]?.system).toContain('into `route`: "taxi" unless the user turns to another.')
+    expect(callModel.prompts[0]?.system).toContain('into `route`: null when it is none of them.')
     expect(callModel.prompts[1]?.system).toContain(
       'You lead the user through "Hotel". Books a room.\nThe user may also turn to:\n- taxi',
     )
