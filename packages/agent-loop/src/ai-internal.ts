@@ -3,6 +3,7 @@ export {
   addLanguageModelUsage,
   asLanguageModelUsage,
   createNullLanguageModelUsage,
+  createTelemetryDispatcher,
   createToolModelOutput,
   parseToolCall,
   prepareCallSettings,

@@ -22,9 +22,9 @@ export async function callDetached(
   request: ModelCallRequest,
   { abortSignal, book }: DetachedCallAccount,
 ): Promise<ModelCallResult> {
-  const { model: _, instructions, prompt, structuredOutput, ...settings } = request
+  const { model: _, instructions: _instructions, prompt: _prompt, structuredOutput, ...settings } = request
   const format = structuredOutput === undefined ? {} : { responseFormat: await responseFormatOf(structuredOutput) }
-  const call = { ...settings, ...format, prompt: promptOf(prompt, instructions), abortSignal }
+  const call = { ...settings, ...format, prompt: detachedPrompt(request), abortSignal }
   const { stream } = await startModelCall(model, call, undefined)
   const parts = new PartStream(stream, abortSignal)
   let result: ModelCallResult = {
@@ -64,7 +64,11 @@ async function objectOf(result: ModelCallResult, request: StructuredOutput): Pro
   throw outcome.error
 }
 
-function promptOf(prompt: ModelCallRequest['prompt'], instructions: string | undefined): LanguageModelV4Prompt {
+/** The prompt of a detached call. */
+export function detachedPrompt({
+  prompt,
+  instructions,
+}: Pick<ModelCallRequest, 'prompt' | 'instructions'>): LanguageModelV4Prompt {
   const list = new MessageList()
   if (instructions !== undefined) list.addSystem(instructions)
   list.add(prompt as string, 'input')

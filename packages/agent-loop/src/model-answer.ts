@@ -45,6 +45,7 @@ export async function readAnswer(
   const recorded: LanguageModelV4StreamPart[] | undefined =
     run.runner.plan.processLLMResponse.length > 0 ? [] : undefined
   const reader = readerFor(run, settings)
+  if (run.telemetry) await run.telemetry.promptReady(settings, request.prompt)
   const parts = await partsFor(run, attempt, request)
   try {
     for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
@@ -152,16 +153,27 @@ async function partsFor(run: Run, attempt: Attempt, { prompt, response }: Answer
       ...(await callOptions(settings, { abortSignal: watch.signal, toolsContext: run.options.toolsContext })),
       prompt,
     }
-    const answer = await startModelCall(settings.model, options, settings.modelSettings.maxRetries)
+    const call = () => startModelCall(settings.model, options, settings.modelSettings.maxRetries)
+    const answer = await (run.telemetry ? run.telemetry.callModel(settings.model, options, call) : call())
     attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
     attempt.info.headers = answer.response?.headers
-    return watched(new PartStream(answer.stream, watch.signal), watch, failed)
+    return watched(partsOf(run, new PartStream(answer.stream, watch.signal)), watch, failed)
   } catch (error) {
     throw failed(error)
   }
 }
 
-function watched(parts: PartStream, watch: StreamWatch, failed: (error: unknown) => unknown): PartSource {
+/** The parts of a stream, noted as they come when somebody listens. */
+function partsOf({ telemetry }: Run, parts: PartSource): PartSource {
+  if (!telemetry) return parts
+  const heard = (part: LanguageModelV4StreamPart | undefined) => {
+    telemetry.heard(part)
+    return part
+  }
+  return { next: () => parts.next().then(heard), close: () => parts.close() }
+}
+
+function watched(parts: PartSource, watch: StreamWatch, failed: (error: unknown) => unknown): PartSource {
   return {
     async next() {
       try {

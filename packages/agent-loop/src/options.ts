@@ -15,6 +15,7 @@ import type {
 import type {
   StepResult as AISDKStepResult,
   StopCondition,
+  TelemetryOptions,
   ToolApprovalConfiguration,
   ToolCallRepairFunction,
   ToolChoice,
@@ -89,6 +90,8 @@ export interface RunLoopOptions<TOOLS extends ToolSet = ToolSet, OBJECT = unknow
   readonly timeout?: number | Timeouts
   readonly requestContext?: RequestContext
   readonly tracingContext?: TracingContext
+  /** As in the AI SDK: integrations that were registered are told without it. */
+  readonly telemetry?: TelemetryOptions
   readonly runId?: string
   /** Makes ids of runs and messages. */
   readonly generateId?: () => string

@@ -16,6 +16,7 @@ import { resumedRun, type ResumedRun } from './resumed-run.ts'
 import { Run } from './run.ts'
 import { runStep, type FinishedStep, type SuspendedStep } from './step.ts'
 import { defaultMaxSteps, stopReasonAfter } from './stop.ts'
+import { listenersOf } from './telemetry-listeners.ts'
 
 /**
  * Runs an agent's loop. The generator yields the run's chunks and returns its result; it does not throw for what can
@@ -71,7 +72,10 @@ function looped<TOOLS extends ToolSet, OBJECT>(
     try {
       const started = start(emit)
       run = started.run
-      result = await execute(run, await started.resumed?.())
+      const resumed = await started.resumed?.()
+      const listeners = listenersOf(run.options.telemetry)
+      if (listeners) run.telemetry = new (await import('./telemetry.ts')).RunTelemetry(run, listeners)
+      result = await execute(run, resumed)
       return result as unknown as LoopResult<TOOLS, OBJECT>
     } finally {
       steering?.end(result?.stopReason ?? 'error')
@@ -87,6 +91,7 @@ async function execute(run: Run, resumed?: ResumedRun): Promise<LoopResult> {
   run.attempt?.close()
   ending = await runEnded(run, ending)
   const told = await tellCaller(run, ending)
+  if (run.telemetry) await run.telemetry.end(told.ending)
   try {
     await showEnd(run, told.ending)
     return told.result

@@ -37,6 +37,7 @@ import { errorText } from './response-parts.ts'
 import { textOf, type AcceptedStep } from './accepted-step.ts'
 import { ObjectReader } from './structured-answer.ts'
 import { deadline, follow, type Timeouts } from './timeouts.ts'
+import type { RunTelemetry } from './telemetry.ts'
 import { TraceRecorder } from './trace.ts'
 import { sumUsage, UsageAccount } from './usage.ts'
 
@@ -86,6 +87,8 @@ export class Run {
   opened: Snapshot | undefined
   /** The run as JSON; there when it ends suspended. */
   loopState: LoopState | undefined
+  /** There when somebody listens. */
+  telemetry: RunTelemetry | undefined
   /** The `finish` chunk as the processors left it; there when the response was accepted. */
   finish: Chunk | undefined
   /** What a tripwire withdrew. */
@@ -282,6 +285,7 @@ export class Run {
       writeData: (chunk, processorId) => this.writeData(chunk, processorId),
       callModel: (request, processorId) => this.#callModel(request, processorId),
       resolveModel,
+      onEffect: effect => this.telemetry?.note(effect),
     }
   }
 
@@ -300,7 +304,8 @@ export class Run {
   async #callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult> {
     const model = request.model === undefined ? this.settings.model : resolveModel(request.model)
     const book = (usage: LanguageModelUsage) => this.usage.book(usage, processorId)
-    return callDetached(model, request, { abortSignal: this.signal, book })
+    const call = () => callDetached(model, request, { abortSignal: this.signal, book })
+    return this.telemetry ? this.telemetry.callDetached(processorId, { model, request }, call) : call()
   }
 }
 

@@ -60,6 +60,7 @@ export function resumeStep(run: Run, { open, before, decided }: ResumedStep): Pr
 async function inTime<T>(run: Run, step: () => Promise<T>): Promise<T> {
   const stopClock = deadline({ ms: run.timeouts.stepMs, of: `Step ${run.stepNumber}` }, error => run.abort(error))
   try {
+    if (run.telemetry) await run.telemetry.beginStep()
     return await step()
   } finally {
     stopClock()
@@ -109,8 +110,12 @@ async function acceptedAttempt(run: Run): Promise<Attempt> {
     try {
       await runAttempt(run, attempt, next.start)
       record(run, attempt, { outcome: 'accepted' })
+      attempt.account()
+      if (run.telemetry) await run.telemetry.endCall(attempt)
       return attempt
     } catch (error) {
+      attempt.account()
+      if (run.telemetry) await run.telemetry.endCall(attempt, { error })
       next = await afterFailure(run, attempt, { error, ...next })
     }
   }

@@ -77,8 +77,16 @@ async function runToolCall(run: Run, attempt: Attempt, turn: ToolTurn): Promise<
   if (call.verdict.type === 'denied') return deny(run, attempt, { call, reason: call.verdict.reason })
   const tool = attempt.prepared!.settings.tools[call.toolName]
   if (call.verdict.type === 'run' && tool?.execute === undefined) return note(run, call, 'not-run')
-  const outcome = await outcomeOf(run, attempt, turn)
-  await settle(run, attempt, { call, outcome: await reviewed(run, attempt, { call, outcome }) })
+  const answer = () => answered(run, attempt, turn)
+  await (run.telemetry ? run.telemetry.aroundTool(call, answer) : answer())
+}
+
+/** From the call to its result in the conversation. */
+async function answered(run: Run, attempt: Attempt, turn: ToolTurn): Promise<ToolOutcome> {
+  const { call } = turn
+  const outcome = await reviewed(run, attempt, { call, outcome: await outcomeOf(run, attempt, turn) })
+  await settle(run, attempt, { call, outcome })
+  return outcome
 }
 
 async function deny(
@@ -100,7 +108,8 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
   const limit = { ms: tools?.[turn.call.toolName] ?? toolMs, of: `The tool '${turn.call.toolName}'` }
   try {
     const work = (signal: AbortSignal) => untilAborted(execute(run, attempt, { ...turn, signal }), signal)
-    return { output: await withDeadline(limit, turn.signal, work) }
+    const perform = () => withDeadline(limit, turn.signal, work)
+    return { output: await (run.telemetry ? run.telemetry.executeTool(turn.call, perform) : perform()) }
   } catch (error) {
     turn.signal.throwIfAborted()
     if (!TripWire.isInstance(error)) return { error }

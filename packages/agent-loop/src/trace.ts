@@ -130,7 +130,8 @@ function eventNode({ processorId, hook, effect }: LedgerEvent): Node {
   return { text: `${processorId}.${hook}: ${effectText(effect)}`, children: [] }
 }
 
-function effectText(effect: LedgerEvent['effect']): string {
+/** An effect in words. What a processor said is in it, what it saw is not. */
+export function effectText(effect: LedgerEvent['effect']): string {
   switch (effect.type) {
     case 'changed':
       return `changed ${effect.what.join(', ')}`

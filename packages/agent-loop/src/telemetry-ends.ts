@@ -1,0 +1,115 @@
+// How what integrations were told of ends: what was accepted with what it said, what was withdrawn without.
+import { TripWire } from '@lockstep/processors'
+import type { LanguageModelUsage } from 'ai'
+import { partsOf, type AcceptedStep } from './accepted-step.ts'
+import { createNullLanguageModelUsage } from './ai-internal.ts'
+import type { Attempt } from './attempt.ts'
+import { finishReasonOf, type Ending } from './loop-result.ts'
+import { ProviderFailure } from './model-answer.ts'
+import { failureText, type Run } from './run.ts'
+import type { TimedCall } from './telemetry.ts'
+import { acceptedStepEvent, contentParts, performanceOf, stepEvent, type CallTimes } from './telemetry-records.ts'
+import { sumUsage } from './usage.ts'
+
+/** What became of a model call. */
+export interface CallOutcome {
+  readonly call: TimedCall
+  readonly failure: { readonly error: unknown } | undefined
+  readonly times: CallTimes
+}
+
+/** The end of a model call: the answer as the processors left it, or why there is none. */
+export function callEndEvent(run: Run, attempt: Attempt, { call, failure, times }: CallOutcome): object {
+  const { info, summary, place } = attempt
+  const usage = call.usage ?? createNullLanguageModelUsage()
+  const { provider, modelId } = call.model
+  const base = {
+    provider,
+    modelId: info.metadata.modelId ?? modelId,
+    usage,
+    responseId: info.metadata.id,
+    performance: performanceOf(times, usage),
+  }
+  if (!failure)
+    return {
+      ...base,
+      content: contentParts(partsOf(run.list, place!)),
+      finishReason: summary!.finishReason,
+      providerMetadata: summary!.providerMetadata,
+    }
+  const { error } = failure
+  const isAborted = run.signal.aborted
+  const outcome = isAborted ? 'aborted' : error instanceof ProviderFailure ? 'failed' : 'withdrawn'
+  const reason = TripWire.isInstance(error)
+    ? error.reason
+    : failureText(error instanceof ProviderFailure ? error.cause : error)
+  return {
+    ...base,
+    content: [],
+    finishReason: isAborted ? 'other' : 'error',
+    providerMetadata: { lockstep: { outcome, reason } },
+  }
+}
+
+/** What became of a step. */
+export interface StepOutcome {
+  readonly accepted: AcceptedStep | undefined
+  /** There when the run ends with it. */
+  readonly ending: Ending | undefined
+  readonly stepNumber: number
+  readonly usage: LanguageModelUsage | undefined
+  readonly times: CallTimes
+  readonly own: { readonly stepTimeMs: number; readonly toolExecutionMs: Readonly<Record<string, number>> }
+}
+
+/** The end of a step. */
+export function stepEndEvent(run: Run, outcome: StepOutcome): object {
+  const { accepted, ending, stepNumber, times, own } = outcome
+  const usage = outcome.usage ?? createNullLanguageModelUsage()
+  const performance = { ...performanceOf(times, usage), ...own }
+  if (accepted) return { ...acceptedStepEvent(run, accepted), performance }
+  const { provider, modelId } = run.attempt?.info.model ?? run.settings.model
+  const base = { stepNumber, model: { provider, modelId }, usage, performance }
+  if (ending?.stopReason === 'suspended') {
+    const { place, summary } = run.attempt!
+    const { finishReason, providerMetadata } = summary!
+    return stepEvent({ ...base, content: contentParts(partsOf(run.list, place!)), finishReason, providerMetadata })
+  }
+  const isAborted = ending?.stopReason === 'aborted'
+  const lockstep = { outcome: isAborted ? 'aborted' : 'withdrawn', ...reasonOf(ending) }
+  const finishReason = isAborted ? 'other' : 'error'
+  return stepEvent({ ...base, content: [], finishReason, providerMetadata: { lockstep } })
+}
+
+/** The end of a run that did not fail, with what it used itself. */
+export function endEvent(run: Run, ending: Ending, usages: readonly (LanguageModelUsage | undefined)[]) {
+  const usage = sumUsage(usages)
+  const steps = run.steps.map(step => acceptedStepEvent(run, step))
+  const content = steps.flatMap(step => step.content)
+  const lockstep = { runId: run.runId, stopReason: ending.stopReason, ...reasonOf(ending) }
+  const { provider, modelId } = run.settings.model
+  const none = { stepNumber: 0, model: { provider, modelId }, content: [], providerMetadata: undefined }
+  const last = steps.at(-1) ?? stepEvent(none)
+  const finishReason = finishReasonOf(run, ending)
+  return {
+    ...last,
+    ...callsIn(content),
+    content,
+    finishReason,
+    usage,
+    totalUsage: usage,
+    providerMetadata: { ...last.providerMetadata, lockstep },
+    responseMessages: [],
+    steps,
+    finalStep: { ...last, providerMetadata: { ...last.providerMetadata, lockstep } },
+  }
+}
+
+function callsIn(content: readonly object[]): object {
+  const { toolCalls, staticToolCalls, dynamicToolCalls, toolResults, files } = stepEvent({ content })
+  return { toolCalls, staticToolCalls, dynamicToolCalls, toolResults, files }
+}
+
+function reasonOf(ending: Ending | undefined): { readonly reason?: string } {
+  return ending?.tripwire ? { reason: ending.tripwire.reason } : {}
+}
