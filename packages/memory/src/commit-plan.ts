@@ -1,7 +1,7 @@
 // What a commit means for what is stored: decided here, without any store, so that all stores agree.
 import type { AgentMessage } from '@lockstep/message-list'
 import { MemoryError } from './errors.ts'
-import type { CommitOutcome, Thread, ThreadCommit } from './thread-store.ts'
+import type { CommitOutcome, DocumentWrite, Thread, ThreadCommit } from './thread-store.ts'
 
 /** A message as a row: its id and its JSON. */
 export interface MessageRow {
@@ -95,4 +95,22 @@ function defined<T extends object>(value: T): T {
 /** Whether a message has only become longer: the common case of a response, of which nothing has to be wiped. */
 function grew(before: string, after: string): boolean {
   return before.endsWith(']}}') && after.startsWith(before.slice(0, -']}}'.length))
+}
+
+/** A document as a row. */
+export interface DocumentRow {
+  readonly value: string
+  readonly revision: number
+}
+
+/** Decides what a write of a document leads to: a row, `null` for none any more, or an outcome at once. */
+export function planDocument(
+  row: DocumentRow | undefined,
+  { value, expectedRevision }: DocumentWrite,
+): { readonly type: 'write'; readonly row: DocumentRow | null } | CommitOutcome {
+  const revision = row?.revision ?? 0
+  const text = value === undefined ? undefined : JSON.stringify(value)
+  if (text === row?.value) return { type: 'committed', revision }
+  if (revision !== expectedRevision) return { type: 'conflict', expectedRevision, revision }
+  return { type: 'write', row: text === undefined ? null : { value: text, revision: revision + 1 } }
 }

@@ -3,6 +3,7 @@
 /** What went wrong, for programs; the message says it for people, with the cure. */
 export type MemoryErrorCode =
   | 'no-thread'
+  | 'no-resource'
   | 'wrong-resource'
   | 'wrong-thread'
   | 'unknown-message'

@@ -1,10 +1,13 @@
 // The store for tests and for what need not survive: everything is in this object, as text, as in the other stores.
-import { idsIn, planCommit, type CommitWrite } from './commit-plan.ts'
+import { idsIn, planCommit, planDocument, type CommitWrite, type DocumentRow } from './commit-plan.ts'
+import { documentOfRow } from './stored-row.ts'
 import { closedStore, parsed, storedMessageOf, unknownMessage } from './stored-message.ts'
 import type {
   CommitOutcome,
+  DocumentWrite,
   ListThreadsOptions,
   ReadOptions,
+  StoredDocument,
   SuspendedRun,
   Thread,
   ThreadCommit,
@@ -31,6 +34,7 @@ export function inMemoryStore(): ThreadStore {
 class InMemoryStore implements ThreadStore {
   readonly #threads = new Map<string, Entry>()
   readonly #runs = new Map<string, RunEntry>()
+  readonly #documents = new Map<string, DocumentRow & { readonly threadId: string | undefined }>()
   #closed = false
 
   async read(threadId: string, options: ReadOptions = {}): Promise<ThreadPage> {
@@ -78,10 +82,27 @@ class InMemoryStore implements ThreadStore {
       .slice(0, limit)
   }
 
+  async readDocument(key: string): Promise<StoredDocument | undefined> {
+    this.#checkOpen()
+    const row = this.#documents.get(key)
+    return row && documentOfRow(key, row)
+  }
+
+  async writeDocument(write: DocumentWrite): Promise<CommitOutcome> {
+    this.#checkOpen()
+    const { key, threadId } = write
+    const plan = planDocument(this.#documents.get(key), write)
+    if (plan.type !== 'write') return plan
+    if (plan.row === null) this.#documents.delete(key)
+    else this.#documents.set(key, { ...plan.row, threadId })
+    return { type: 'committed', revision: plan.row?.revision ?? 0 }
+  }
+
   async deleteThread(threadId: string): Promise<void> {
     this.#checkOpen()
     this.#threads.delete(threadId)
     for (const run of this.#runs.values()) if (run.threadId === threadId) this.#runs.delete(run.runId)
+    for (const [key, document] of this.#documents) if (document.threadId === threadId) this.#documents.delete(key)
   }
 
   async saveRun({ runId, threadId, state }: Pick<SuspendedRun, 'runId' | 'threadId' | 'state'>): Promise<void> {
@@ -109,6 +130,7 @@ class InMemoryStore implements ThreadStore {
     this.#closed = true
     this.#threads.clear()
     this.#runs.clear()
+    this.#documents.clear()
   }
 
   #checkOpen(): void {

@@ -2,11 +2,16 @@
 export { memory, memoryProcessorId } from './memory.ts'
 export type { Memory, MemoryOptions } from './memory.ts'
 export type { WindowOptions } from './window.ts'
+export { workingMemoryToolName } from './working-memory.ts'
+export type { WorkingMemoryOptions } from './working-memory.ts'
+export type { TitleOptions } from './thread-title.ts'
 export { tripwirePartType } from './run-ending.ts'
 export type {
   CommitOutcome,
+  DocumentWrite,
   ListThreadsOptions,
   ReadOptions,
+  StoredDocument,
   SuspendedRun,
   Thread,
   ThreadCommit,

@@ -6,11 +6,17 @@ import { isCutShort, tripwireMarker } from './run-ending.ts'
 import { saveThread, type RunRows, type Save } from './save-thread.ts'
 import { threadIdOf } from './thread-owner.ts'
 import type { SuspendedRun, ThreadStore } from './thread-store.ts'
+import { threadTitle, type TitleOptions } from './thread-title.ts'
 import { checkWindow, type WindowOptions } from './window.ts'
+import { workingMemory, type WorkingMemoryOptions } from './working-memory.ts'
 
 /** What a memory is made of. */
 export interface MemoryOptions extends WindowOptions {
   readonly store: ThreadStore
+  /** A small document that the model sees in every step and may rewrite. */
+  readonly workingMemory?: WorkingMemoryOptions
+  /** Lets the model name threads; `true` for the run's own model. */
+  readonly titles?: boolean | TitleOptions
 }
 
 /** A memory, for the option `memory` of an agent. */
@@ -64,10 +70,17 @@ function around(options: MemoryOptions, processors: ProcessorArrays): ProcessorA
   const { inputProcessors = [], outputProcessors = [] } = processors
   const isReviewable = outputProcessors.some(processor => typeof processor.processOutputResult === 'function')
   const run: RunMemory = { ...options, isReviewable }
+  const { store, workingMemory: document, titles } = options
+  const title = titles ? threadTitle(store, titles === true ? {} : titles) : undefined
   return {
     ...processors,
-    inputProcessors: [loading(run) as Processor, ...inputProcessors],
-    outputProcessors: [...outputProcessors, saving(run) as Processor],
+    inputProcessors: [
+      loading(run) as Processor,
+      ...(document === undefined ? [] : [workingMemory(store, document)]),
+      ...(title === undefined ? [] : [title.asking]),
+      ...inputProcessors,
+    ],
+    outputProcessors: [...outputProcessors, saving(run) as Processor, ...(title === undefined ? [] : [title.storing])],
   }
 }
 

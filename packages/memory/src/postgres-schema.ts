@@ -31,4 +31,13 @@ export const postgresMigrations: readonly string[] = [
   );
   CREATE INDEX lockstep_runs_by_thread ON lockstep_runs (thread_id, created_at);
   `,
+  `
+  CREATE TABLE lockstep_documents (
+    key text COLLATE "C" PRIMARY KEY,
+    thread_id text COLLATE "C",
+    value text NOT NULL,
+    revision bigint NOT NULL
+  );
+  CREATE INDEX lockstep_documents_by_thread ON lockstep_documents (thread_id);
+  `,
 ]

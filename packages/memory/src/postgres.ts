@@ -1,15 +1,17 @@
 // The store for several processes and machines, on a PostgreSQL server. `pg` is the user's to install.
 import { Pool } from 'pg'
-import { idsIn, planCommit, type CommitWrite, type MessageRow } from './commit-plan.ts'
+import { idsIn, planCommit, planDocument, type CommitWrite, type DocumentRow, type MessageRow } from './commit-plan.ts'
 import { MemoryError } from './errors.ts'
 import { isPassing, postgresError } from './postgres-errors.ts'
 import { postgresMigrations } from './postgres-schema.ts'
 import { closedStore, storedMessageOf, unknownMessage } from './stored-message.ts'
-import { runOfRow, threadOfRow, type RunRow, type ThreadRow } from './stored-row.ts'
+import { documentOfRow, runOfRow, threadOfRow, type RunRow, type ThreadRow } from './stored-row.ts'
 import type {
   CommitOutcome,
+  DocumentWrite,
   ListThreadsOptions,
   ReadOptions,
+  StoredDocument,
   SuspendedRun,
   Thread,
   ThreadCommit,
@@ -116,11 +118,36 @@ class PostgresStore implements ThreadStore {
     return rows.map(threadOfRow)
   }
 
+  async readDocument(key: string): Promise<StoredDocument | undefined> {
+    const rows = await this.#query<DocumentRow>('SELECT value, revision FROM lockstep_documents WHERE key = $1', [key])
+    return rows.map(row => documentOfRow(key, row))[0]
+  }
+
+  writeDocument(write: DocumentWrite): Promise<CommitOutcome> {
+    return this.#transaction(async client => {
+      const { key, threadId = null } = write
+      const sql = 'SELECT value, revision::integer AS revision FROM lockstep_documents WHERE key = $1 FOR UPDATE'
+      const [row] = (await client.query(sql, [key])).rows as DocumentRow[]
+      const plan = planDocument(row, write)
+      if (plan.type !== 'write') return plan
+      if (plan.row === null) await client.query('DELETE FROM lockstep_documents WHERE key = $1', [key])
+      else
+        await client.query(
+          row === undefined
+            ? 'INSERT INTO lockstep_documents (key, thread_id, value, revision) VALUES ($1, $2, $3, $4)'
+            : 'UPDATE lockstep_documents SET thread_id = $2, value = $3, revision = $4 WHERE key = $1',
+          [key, threadId, plan.row.value, plan.row.revision],
+        )
+      return { type: 'committed', revision: plan.row?.revision ?? 0 }
+    })
+  }
+
   deleteThread(threadId: string): Promise<void> {
     return this.#transaction(async client => {
       await client.query('SELECT 1 FROM lockstep_threads WHERE id = $1 FOR UPDATE', [threadId])
       await client.query('DELETE FROM lockstep_messages WHERE thread_id = $1', [threadId])
       await client.query('DELETE FROM lockstep_runs WHERE thread_id = $1', [threadId])
+      await client.query('DELETE FROM lockstep_documents WHERE thread_id = $1', [threadId])
       await client.query('DELETE FROM lockstep_threads WHERE id = $1', [threadId])
     })
   }

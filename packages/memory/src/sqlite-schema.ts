@@ -30,4 +30,13 @@ export const sqliteMigrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX lockstep_runs_by_thread ON lockstep_runs (thread_id, created_at);
   `,
+  `
+  CREATE TABLE lockstep_documents (
+    key TEXT PRIMARY KEY,
+    thread_id TEXT,
+    value TEXT NOT NULL,
+    revision INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX lockstep_documents_by_thread ON lockstep_documents (thread_id);
+  `,
 ]

@@ -1,15 +1,17 @@
 // The embedded store: one file, nothing to install or start, several processes at once.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { idsIn, planCommit, type CommitWrite, type MessageRow } from './commit-plan.ts'
+import { idsIn, planCommit, planDocument, type CommitWrite, type DocumentRow, type MessageRow } from './commit-plan.ts'
 import { MemoryError } from './errors.ts'
 import { isBusy, sqliteError } from './sqlite-errors.ts'
 import { sqliteMigrations } from './sqlite-schema.ts'
 import { closedStore, storedMessageOf, unknownMessage } from './stored-message.ts'
-import { runOfRow, threadOfRow, type RunRow, type ThreadRow } from './stored-row.ts'
+import { documentOfRow, runOfRow, threadOfRow, type RunRow, type ThreadRow } from './stored-row.ts'
 import type {
   CommitOutcome,
+  DocumentWrite,
   ListThreadsOptions,
   ReadOptions,
+  StoredDocument,
   SuspendedRun,
   Thread,
   ThreadCommit,
@@ -130,11 +132,39 @@ class SqliteStore implements ThreadStore {
     )
   }
 
+  readDocument(key: string): Promise<StoredDocument | undefined> {
+    return this.#attempt(() => this.#document(key).map(row => documentOfRow(key, row))[0], 'DEFERRED')
+  }
+
+  async writeDocument(write: DocumentWrite): Promise<CommitOutcome> {
+    const outcome = await this.#attempt(() => {
+      const { key, threadId } = write
+      const [row] = this.#document(key)
+      const plan = planDocument(row, write)
+      if (plan.type !== 'write') return plan
+      if (row !== undefined) this.#leftTraces = true
+      if (plan.row === null) this.#run('DELETE FROM lockstep_documents WHERE key = ?', key)
+      else
+        this.#run(
+          `INSERT INTO lockstep_documents (key, thread_id, value, revision) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (key) DO UPDATE SET thread_id = ?2, value = ?3, revision = ?4`,
+          key,
+          threadId ?? null,
+          plan.row.value,
+          plan.row.revision,
+        )
+      return { type: 'committed', revision: plan.row?.revision ?? 0 } as const
+    })
+    if (this.#leftTraces) await this.#wipe()
+    return outcome
+  }
+
   async deleteThread(threadId: string): Promise<void> {
     await this.#attempt(() => {
       for (const [table, column] of [
         ['lockstep_messages', 'thread_id'],
         ['lockstep_runs', 'thread_id'],
+        ['lockstep_documents', 'thread_id'],
         ['lockstep_threads', 'id'],
       ])
         this.#run(`DELETE FROM ${table} WHERE ${column} = ?`, threadId)
@@ -196,6 +226,10 @@ class SqliteStore implements ThreadStore {
 
   #thread(threadId: string): Thread | undefined {
     return this.#all<ThreadRow>(`SELECT ${columns} FROM lockstep_threads WHERE id = ?`, threadId).map(threadOfRow)[0]
+  }
+
+  #document(key: string): readonly DocumentRow[] {
+    return this.#all<DocumentRow>('SELECT value, revision FROM lockstep_documents WHERE key = ?', key)
   }
 
   #sequenceOf(threadId: string, id: string): number {

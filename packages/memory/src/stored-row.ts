@@ -1,6 +1,7 @@
 // The rows of a database as threads and runs. SQLite and PostgreSQL name their columns alike.
+import type { DocumentRow } from './commit-plan.ts'
 import { parsed } from './stored-message.ts'
-import type { SuspendedRun, Thread } from './thread-store.ts'
+import type { StoredDocument, SuspendedRun, Thread } from './thread-store.ts'
 
 /** A row of `lockstep_threads`. */
 export interface ThreadRow {
@@ -43,4 +44,8 @@ export function runOfRow(row: RunRow): SuspendedRun {
     state: parsed(row.state, `The run "${row.id}"`),
     createdAt: row.created_at,
   }
+}
+
+export function documentOfRow(key: string, { value, revision }: DocumentRow): StoredDocument {
+  return { key, value: parsed(value, `The document "${key}"`), revision: Number(revision) }
 }

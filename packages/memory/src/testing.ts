@@ -190,10 +190,38 @@ const laws: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   'deletes a thread with all that belongs to it': async ({ store, threadId, runId, again }) => {
     await store.commit(threadId, { expectedRevision: 0, put: [message('a', '1')] })
     await store.saveRun({ runId, threadId, state: {} })
+    await store.writeDocument({ key: `${threadId}/mine`, value: 1, expectedRevision: 0, threadId })
+    await store.writeDocument({ key: `${threadId}/free`, value: 1, expectedRevision: 0 })
     await store.deleteThread(threadId)
+    same(await store.readDocument(`${threadId}/mine`), undefined)
+    same((await store.readDocument(`${threadId}/free`))?.value, 1)
     same(await (await again()).read(threadId), { thread: undefined, messages: [] })
     same(await store.listRuns(threadId), [])
     same(await store.commit(threadId, { expectedRevision: 0, put: [message('a', 'again')] }), committed(1))
+  },
+  'keeps documents, and refuses a writer that has not read the last revision': async ({ store, threadId, again }) => {
+    const key = `${threadId}/document`
+    const value = { name: 'Ada "A" \u0000', likes: ['tea', null] }
+    same(await store.readDocument(key), undefined)
+    same(await store.writeDocument({ key, value, expectedRevision: 0 }), committed(1))
+    same(await store.writeDocument({ key, value, expectedRevision: 0 }), committed(1))
+    const stale = { type: 'conflict', expectedRevision: 0, revision: 1 }
+    same(await store.writeDocument({ key, value: 'other', expectedRevision: 0 }), stale)
+    same(await (await again()).readDocument(key), { key, value, revision: 1 })
+    same(await store.writeDocument({ key, value: null, expectedRevision: 1 }), committed(2))
+    same(await store.readDocument(key), { key, value: null, revision: 2 })
+    same(await store.writeDocument({ key, value: undefined, expectedRevision: 2 }), committed(0))
+    same(await store.readDocument(key), undefined)
+  },
+  'lets one of several writers make a document': async ({ store, threadId, again }) => {
+    const other = await again()
+    const key = `${threadId}/race`
+    const outcomes = await Promise.all(
+      [store, other, store, other].map((writer, value) => writer.writeDocument({ key, value, expectedRevision: 0 })),
+    )
+    same(outcomes.filter(({ type }) => type === 'committed').length, 1)
+    const winner = outcomes.findIndex(({ type }) => type === 'committed')
+    same(await store.readDocument(key), { key, value: winner, revision: 1 })
   },
   'keeps runs, and gives one to one taker alone': async ({ store, threadId, runId, again }) => {
     const state = { runId, list: { text: 'é\u0000"' }, open: [1, null, { deep: true }] }

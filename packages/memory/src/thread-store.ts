@@ -65,6 +65,26 @@ export interface SuspendedRun {
   readonly createdAt: string
 }
 
+/** A small value that an application keeps beside its threads: what is known about a user, a plan. */
+export interface StoredDocument {
+  readonly key: string
+  /** Plain JSON. */
+  readonly value: unknown
+  /** Counts the writes that changed something. */
+  readonly revision: number
+}
+
+/** What a document is to be. */
+export interface DocumentWrite {
+  readonly key: string
+  /** Plain JSON; `undefined` removes the document. */
+  readonly value: unknown
+  /** The revision that the writer has read; 0 when there was no document. */
+  readonly expectedRevision: number
+  /** The thread with which the document goes. */
+  readonly threadId?: string
+}
+
 /** Which threads are listed. */
 export interface ListThreadsOptions {
   readonly resourceId?: string
@@ -91,7 +111,10 @@ export interface ThreadStore {
   commit(threadId: string, commit: ThreadCommit): Promise<CommitOutcome>
   /** Threads, the last changed one first. */
   listThreads(options?: ListThreadsOptions): Promise<readonly Thread[]>
-  /** Removes a thread with its messages and runs. A thread that is not there is no error. */
+  readDocument(key: string): Promise<StoredDocument | undefined>
+  /** Writes a document, with the promises of `commit`. */
+  writeDocument(write: DocumentWrite): Promise<CommitOutcome>
+  /** Removes a thread with its messages, runs and documents. A thread that is not there is no error. */
   deleteThread(threadId: string): Promise<void>
   /** Keeps a run; one with the same id is replaced. */
   saveRun(run: Pick<SuspendedRun, 'runId' | 'threadId' | 'state'>): Promise<void>

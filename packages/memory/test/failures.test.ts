@@ -113,6 +113,18 @@ describe('SQLite', () => {
     expect(await failureOf(write(sqliteStore({ path: newer })), 'newer-schema')).toMatch(/version 99.*Update/)
   })
 
+  it('brings tables of an older version up to date, and keeps what is in them', async () => {
+    const path = newPath()
+    await write(sqliteStore({ path }))
+    const database = new DatabaseSync(path)
+    database.exec('DROP TABLE lockstep_documents; DELETE FROM lockstep_migrations WHERE version = 2')
+    database.close()
+    const stores = [sqliteStore({ path }), sqliteStore({ path })]
+    const reads = await Promise.all(stores.map(store => storedLines(store)))
+    expect(reads).toEqual([['user: a'], ['user: a']])
+    expect(await stores[0]!.writeDocument({ key: 'k', value: 1, expectedRevision: 0 })).toMatchObject({ revision: 1 })
+  })
+
   it('opens a second time what failed the first time', async () => {
     const path = join(folder, 'later', 'x.db')
     const store = sqliteStore({ path })
@@ -212,6 +224,17 @@ describe.skipIf(!hasServer)('PostgreSQL, on a server', () => {
     await onServer('DELETE FROM lockstep_migrations WHERE version = 99', database.address())
     expect(await storedLines(late)).toEqual(['user: a'])
     await Promise.all([store.close(), late.close()])
+  })
+
+  it('brings tables of an older version up to date, and keeps what is in them', async () => {
+    await write(postgresStore({ connectionString: database.address() }), 'a')
+    const older = 'DROP TABLE lockstep_documents; DELETE FROM lockstep_migrations WHERE version = 2'
+    await onServer(older, database.address())
+    const stores = [1, 2, 3].map(() => postgresStore({ connectionString: database.address() }))
+    const reads = await Promise.all(stores.map(store => storedLines(store)))
+    expect(reads).toEqual([['user: a'], ['user: a'], ['user: a']])
+    expect(await stores[0]!.writeDocument({ key: 'k', value: 1, expectedRevision: 0 })).toMatchObject({ revision: 1 })
+    await Promise.all(stores.map(store => store.close()))
   })
 
   it('survives that its connections are cut', async () => {
