@@ -322,6 +322,54 @@ describe('over random conversations on several routes', () => {
   })
 })
 
+describe('over random replies', () => {
+  const anything = fc.jsonValue({ maxDepth: 3 })
+  const some = fc.oneof(fc.constantFrom('one', 'two', 'four', null, '', 7), anything)
+  const reply = fc.oneof(
+    anything,
+    fc.record(
+      {
+        route: fc.oneof(fc.constantFrom('one', 'two', null), anything),
+        values: fc.oneof(fc.record({ a: some, b: some, x: some, nothing: some }, { requiredKeys: [] }), anything),
+        asks: fc.oneof(fc.constantFrom('s0', 's1', 'one/s0', 'two/s1', null), anything),
+        message: fc.oneof(fc.string(), anything),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+
+  it('a turn is a value whatever the model writes: the session stays valid, and streaming changes nothing', async () => {
+    const two = fc.tuple(reply, reply)
+    await fc.assert(
+      fc.asyncProperty(
+        routeShape,
+        routeShape,
+        two,
+        fc.integer({ min: 1, max: 20 }),
+        async (one, other, said, length) => {
+          const routes = [routeOf(one, [], 'One'), routeOf(other, [], 'Two')]
+          const session = createSession({ fields, id: 'random', data: { c: 'one' } })
+          const turn = () => {
+            let count = 0
+            return { session, routes, input: 'something', callModel: () => said[count++] }
+          }
+          const whole = await new BatchExecutor().executeBatch(turn())
+          expect(parseSession(JSON.stringify(whole.session))).toEqual(whole.session)
+          for (const value of Object.values(whole.session.data)) expect(['one', 'two', 'three']).toContain(value)
+          if (whole.stoppedReason === 'llm_error') expect(whole.session).toBe(session)
+          const given = turn()
+          const callModel = inPieces(given.callModel, [length])
+          const { text, response } = await readAll(new BatchExecutor().streamBatch({ ...given, callModel }))
+          const { error: left, ...streamed } = response
+          const { error: right, ...drained } = whole
+          expect([text, streamed, left?.code]).toEqual([whole.message, drained, right?.code])
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
+
 describe('over random values', () => {
   it('JSON goes in and comes out the same, frozen, and independent of the object that was given', () => {
     const open = defineFields({ value: z.json() })

@@ -164,6 +164,18 @@ describe('a call through the agent loop', () => {
     expect(await executor.executeBatch(mended.turn)).toMatchObject({ message: 'The Ritz. When?', callCount: 1 })
   })
 
+  it('waits for nobody: a tool that needs approval ends the turn, and says so', async () => {
+    const pay = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => 'paid' })
+    const { turn } = turnWith([{ toolCalls: [{ toolName: 'pay', input: {} }] }], { tools: { pay } })
+    const response = await executor.executeBatch(turn)
+    expect(response).toMatchObject({
+      stoppedReason: 'llm_error',
+      error: { code: 'model-failed' },
+      session: turn.session,
+    })
+    expect(response.error?.message).toContain('cannot wait')
+  })
+
   it('ends with the signal, and with a timeout', async () => {
     const stuck = new MockLanguageModelV4({ doStream: () => Promise.resolve({ stream: new ReadableStream() }) })
     const controller = new AbortController()
