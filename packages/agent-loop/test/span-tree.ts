@@ -15,45 +15,39 @@ context.setGlobalContextManager(new AsyncLocalStorageContextManager())
 /** An integration, and what it made. */
 export function spanRecorder(options: ConstructorParameters<typeof OpenTelemetry>[0] = {}) {
   const exporter = new InMemorySpanExporter()
-  let startedCount = 0
-  const counter: SpanProcessor = {
-    onStart: () => void startedCount++,
+  const started: ReadableSpan[] = []
+  const order: SpanProcessor = {
+    onStart: span => void started.push(span),
     onEnd: () => {},
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
   }
-  const provider = new BasicTracerProvider({ spanProcessors: [counter, new SimpleSpanProcessor(exporter)] })
+  const provider = new BasicTracerProvider({ spanProcessors: [order, new SimpleSpanProcessor(exporter)] })
   return {
     integration: new OpenTelemetry({ tracer: provider.getTracer('test'), ...options }),
+    /** Those that have ended. */
     get spans(): readonly ReadableSpan[] {
       return exporter.getFinishedSpans()
     },
     get startedCount() {
-      return startedCount
+      return started.length
     },
-    tree: () => treeOf(exporter.getFinishedSpans()),
+    tree: () => treeOf(started),
   }
 }
 
-/** The spans in the order in which they began, children below their parents; a span that failed is marked. */
-export function treeOf(spans: readonly ReadableSpan[]): string {
+/** Children below their parents, in the order in which they were told; a span that failed is marked. */
+function treeOf(spans: readonly ReadableSpan[]): string {
+  const ids = new Set(spans.map(span => span.spanContext().spanId))
+  const parentOf = ({ parentSpanContext }: ReadableSpan) =>
+    ids.has(parentSpanContext?.spanId ?? '') ? parentSpanContext!.spanId : undefined
   const below = (parentId: string | undefined, indent: string): readonly string[] =>
     spans
-      .filter(span => parentOf(span, spans) === parentId)
-      .toSorted((a, b) => time(a) - time(b))
+      .filter(span => parentOf(span) === parentId)
       .flatMap(span => [`${indent}${nameOf(span)}`, ...below(span.spanContext().spanId, `${indent}  `)])
   return below(undefined, '').join('\n')
 }
 
-function parentOf(span: ReadableSpan, spans: readonly ReadableSpan[]): string | undefined {
-  const id = span.parentSpanContext?.spanId
-  return spans.some(other => other.spanContext().spanId === id) ? id : undefined
-}
-
 function nameOf({ name, status }: ReadableSpan): string {
   return status.code === SpanStatusCode.ERROR ? `${name} !` : name
-}
-
-function time({ startTime: [seconds, nanos] }: ReadableSpan): number {
-  return seconds * 1e6 + nanos / 1e3
 }
