@@ -1,5 +1,5 @@
 // An agent with a memory and a scripted model, and the store's side of it in short words.
-import { Agent, type Chunk } from '@lockstep/agent'
+import { Agent } from '@lockstep/agent'
 import type { AgentConfig } from '@lockstep/agent'
 import { scriptedModel, type ScriptedTurn } from '@lockstep/agent-loop/testing'
 import { memory, type MemoryOptions, type ThreadStore } from '@lockstep/memory'
@@ -9,7 +9,7 @@ import { tool, type ToolSet } from 'ai'
 import { z } from 'zod'
 
 /** The tools of these tests: one that runs here, one that the client runs, one that fails. */
-export const tools: ToolSet = {
+const tools: ToolSet = {
   weather: tool({
     inputSchema: z.object({ city: z.string() }),
     execute: ({ city }) => `sunny in ${city}`,
@@ -72,10 +72,4 @@ function partWord(part: MessagePart): string {
   if (!isToolPart(part)) return `[${part.type}]`
   const { output, errorText } = part as { readonly output?: string; readonly errorText?: string }
   return `${part.toolCallId}:${part.state}${output === undefined ? '' : `=${output}`}${errorText === undefined ? '' : `=${errorText}`}`
-}
-
-export async function chunksOf(stream: AsyncIterable<Chunk>): Promise<readonly Chunk[]> {
-  const chunks: Chunk[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return chunks
 }
