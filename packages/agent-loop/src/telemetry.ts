@@ -51,7 +51,9 @@ export class RunTelemetry {
   readonly #createdAt = performance.now()
   readonly #channel = new TracedSpan()
   readonly #usages: (LanguageModelUsage | undefined)[] = []
-  readonly #tools = new Map<string, OpenTool>()
+  readonly #tools = new Map<GuardedToolCall, OpenTool>()
+  /** Their ids: of two calls that a model gave one id only the first is told while it is open. */
+  readonly #toolIds = new Set<string>()
   #rootOpening: Promise<void> | undefined
   /** The step that the loop is in, told or not. */
   #begun: { readonly stepNumber: number; readonly at: number; readonly isEarly?: boolean } | undefined
@@ -142,6 +144,8 @@ export class RunTelemetry {
 
   /** Runs a tool inside the context of its span, which stays open until its result has been reviewed. */
   async executeTool<T>(call: GuardedToolCall, work: () => Promise<T>): Promise<T> {
+    if (this.#toolIds.has(call.toolCallId)) return work()
+    this.#toolIds.add(call.toolCallId)
     const step = this.#begun && (await this.#openStep())
     if (!step) await this.#openRoot()
     const { toolCallId, toolName, verdict, dynamic } = call
@@ -152,7 +156,7 @@ export class RunTelemetry {
     const event = { callId: this.#callId, toolCall, messages, toolContext }
     await this.#dispatcher.onToolExecutionStart?.(event as never)
     const open = { event, startedAt: performance.now(), endedAt: 0 }
-    this.#tools.set(toolCallId, open)
+    this.#tools.set(call, open)
     const enter = (execute: () => Promise<void>) =>
       (step?.channel ?? this.#channel).run(() =>
         this.#dispatcher.runInTracingChannelSpan?.({
@@ -181,11 +185,12 @@ export class RunTelemetry {
     await this.#endTool(call, outcome)
   }
 
-  async #endTool({ toolCallId }: GuardedToolCall, { output, error }: ToolOutcome): Promise<void> {
-    const open = this.#tools.get(toolCallId)
+  async #endTool(call: GuardedToolCall, { output, error }: ToolOutcome): Promise<void> {
+    const open = this.#tools.get(call)
     if (!open) return
-    await this.#tellEffects(toolCallId)
-    this.#tools.delete(toolCallId)
+    await this.#tellEffects(call.toolCallId)
+    this.#tools.delete(call)
+    this.#toolIds.delete(call.toolCallId)
     const result = error === undefined ? { type: 'tool-result', output } : { type: 'tool-error', error }
     await this.#dispatcher.onToolExecutionEnd?.({
       ...open.event,
@@ -317,7 +322,7 @@ export class RunTelemetry {
   #due(stepNumber: number): readonly HookEffect[] {
     return this.#effects.filter(
       ({ event, toolCallId }) =>
-        event.stepNumber <= stepNumber && (toolCallId === undefined || !this.#tools.has(toolCallId)),
+        event.stepNumber <= stepNumber && (toolCallId === undefined || !this.#toolIds.has(toolCallId)),
     )
   }
 
@@ -329,7 +334,8 @@ export class RunTelemetry {
         : this.#effects.filter(effect => effect.toolCallId === toolCallId)
     if (due.length === 0) return
     this.#effects = this.#effects.filter(effect => !due.includes(effect))
-    for (const call of new Set(due.map(effect => effect.call)))
+    const inOrder = due.toSorted((a, b) => a.startedAt - b.startedAt)
+    for (const call of new Set(inOrder.map(effect => effect.call)))
       await tellProcessorSpan(
         this.#parent(toolCallId),
         due.filter(effect => effect.call === call),
