@@ -63,7 +63,13 @@ function judge({ gold, intent }, data) {
   const final = slot => data[slot] ?? intent.optional_slots[slot]
   const right = slots.filter(([slot, value]) => final(slot) === value).length
   const wrong = slots.filter(([slot, value]) => final(slot) !== undefined && final(slot) !== value).length
-  return { slots: slots.length, right, wrong, exact: right === slots.length ? 1 : 0 }
+  return {
+    slots: slots.length,
+    right,
+    wrong,
+    exact: right === slots.length ? 1 : 0,
+    wrongAgreed: intent.is_transactional ? wrong : 0,
+  }
 }
 
 function inventionsOf(episodes) {
@@ -90,9 +96,9 @@ const failures = []
 for (const [noise, rate] of Object.entries(noises)) {
   console.log(`### Noise: ${noise} (${percent(rate, 1)})\n`)
   console.log(
-    '| engine | calls | per turn | tokens | turns | exact calls | right slots | wrong slots | known asked again | said asked again | silent turns | made without a yes | unfinished |',
+    '| engine | calls | per turn | tokens | turns | exact calls | right slots | wrong slots | of them after a yes | known asked again | said asked again | silent turns | made without a yes | unfinished |',
   )
-  console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|')
+  console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|')
   for (const [name, makeEngine] of Object.entries(policies)) {
     const sum = {}
     for (const episode of episodes) {
@@ -100,11 +106,11 @@ for (const [noise, rate] of Object.entries(noises)) {
       for (const [key, value] of Object.entries(counts)) sum[key] = (sum[key] ?? 0) + value
     }
     console.log(
-      `| ${[name, sum.calls, (sum.calls / sum.turns).toFixed(2), sum.tokens, sum.turns, percent(sum.exact, episodes.length), percent(sum.right, sum.slots), percent(sum.wrong, sum.slots), sum.knownAsked, sum.saidAsked, sum.silentTurns, sum.unconfirmed, sum.unfinished].join(' | ')} |`,
+      `| ${[name, sum.calls, (sum.calls / sum.turns).toFixed(2), sum.tokens, sum.turns, percent(sum.exact, episodes.length), percent(sum.right, sum.slots), percent(sum.wrong, sum.slots), sum.wrongAgreed, sum.knownAsked, sum.saidAsked, sum.silentTurns, sum.unconfirmed, sum.unfinished].join(' | ')} |`,
     )
     if (rate === 0 && sum.exact !== episodes.length) failures.push(`${name} is not exact without noise.`)
-    if (name.startsWith('Lockstep') && sum.knownAsked + sum.silentTurns > 0)
-      failures.push(`${name} asked what it knew, or nothing, with noise: ${noise}.`)
+    if (name.startsWith('Lockstep') && sum.knownAsked + sum.silentTurns + sum.wrongAgreed + sum.unconfirmed > 0)
+      failures.push(`${name} asked what it knew or nothing, or called what was not agreed to, with noise: ${noise}.`)
   }
   console.log('')
 }

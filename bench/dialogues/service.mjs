@@ -45,7 +45,10 @@ function makeService(schema, isQuoted) {
   const agreements = Object.fromEntries(intents.map(intent => [agreementTo(intent), z.boolean()]))
   const confirms = intents
     .filter(intent => intent.is_transactional)
-    .map(intent => [agreementTo(intent), { confirms: intent.required_slots }])
+    .map(intent => [
+      agreementTo(intent),
+      { confirms: [...intent.required_slots, ...Object.keys(intent.optional_slots)] },
+    ])
   const fields = defineFields({ ...slots, ...agreements }, { ...quoted, ...Object.fromEntries(confirms) })
   const routes = intents.map(intent => {
     const { name, description, required_slots: required, optional_slots: optional } = intent

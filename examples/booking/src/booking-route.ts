@@ -18,7 +18,7 @@ export type Booking = DataOf<typeof schema>
 export const fields = defineFields(schema, {
   price: { dependsOn: ['hotel', 'guests'] },
   confirmed: {
-    confirms: ['hotel', 'date', 'guests'],
+    confirms: ['hotel', 'date', 'guests', 'breakfast'],
     match: words => (/^yes[.!]?$/i.test(words.trim()) ? true : undefined),
   },
   reference: { dependsOn: ['confirmed'] },

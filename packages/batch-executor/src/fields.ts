@@ -24,7 +24,7 @@ export interface FieldPolicy<TName extends string = string> {
   readonly dependsOn?: readonly TName[]
   /**
    * This field is the user's agreement to these values. Only `true` counts, it is taken only in answer to the question,
-   * and a change of any of them takes it back.
+   * and a new value of any of them takes it back. The question waits for those of them that are not optional.
    */
   readonly confirms?: readonly TName[]
   /** Once known, no message changes this value; code and hooks still can. */

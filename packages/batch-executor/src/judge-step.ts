@@ -31,7 +31,10 @@ export function judgeStep<TData>(walk: Walk<TData>, step: RouteStep<TData, never
 /** The unknown fields that a step needs from before: what it requires, and what its question confirms. */
 function missingRequirements<TData>({ session, route }: Walk<TData>, step: RouteStep<TData, never>): readonly string[] {
   const collect: readonly string[] = step.collect ?? []
-  const confirmed = collect.flatMap(field => route.fields.get(field)?.confirms ?? [])
+  const optional: readonly string[] = route.optionalFields
+  const confirmed = collect
+    .flatMap(field => route.fields.get(field)?.confirms ?? [])
+    .filter(field => !optional.includes(field))
   const needed = new Set<string>([...(step.requires ?? []), ...confirmed])
   return [...needed].filter(field => !collect.includes(field) && !isKnown(session, route.fields, field))
 }

@@ -126,7 +126,7 @@ function refuseStrayConfirmation<TData>(draft: Draft<TData>, name: string): void
   const { asking } = session
   const isHere = origin.routeId === undefined || origin.routeId === asking?.routeId
   const asked = isHere && asking?.fields.includes(name) ? asking.saw : undefined
-  const changed = confirms.find(other => accepted.has(other) || asked?.[other] !== revisionOf(session, other))
+  const changed = confirms.find(other => accepted.has(other) || (asked?.[other] ?? 0) !== revisionOf(session, other))
   if (asked !== undefined && changed === undefined) return
   // "No, three of us" takes nothing back that the three of us do not: only a "yes" can be stray.
   const isYes = accepted.get(name) === true
@@ -139,16 +139,19 @@ function refuseStrayConfirmation<TData>(draft: Draft<TData>, name: string): void
   )
 }
 
-/** What stops holding: the transitive dependants of replaced and broken values that this write does not give itself. */
+/**
+ * What stops holding: the transitive dependants of replaced and broken values that this write does not give itself. An
+ * agreement stops holding with a new value as well: it was not about that.
+ */
 function clearedBy<TData>(draft: Draft<TData>): ReadonlyMap<string, string> {
   const { session, origin, accepted, repeated, broken } = draft
   const cleared = new Map(broken)
-  const changed = [...accepted.keys()].filter(name => isThere(session, name))
-  const open = [...changed, ...broken.keys()]
+  const open = [...accepted.keys(), ...broken.keys()]
   for (let cause = open.pop(); cause !== undefined; cause = open.pop()) {
     for (const name of origin.fields.names) {
       const field = origin.fields.get(name)
-      const depends = field?.dependsOn.includes(cause) || field?.confirms.includes(cause)
+      const isReplaced = isThere(session, cause)
+      const depends = (isReplaced && field?.dependsOn.includes(cause)) || field?.confirms.includes(cause)
       if (!depends || accepted.has(name) || repeated.has(name) || cleared.has(name) || !isThere(session, name)) continue
       cleared.set(name, cause)
       open.push(name)

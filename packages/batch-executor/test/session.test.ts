@@ -285,6 +285,36 @@ describe('setValues', () => {
       expect(hear(changed, { confirmed: true }).issues[0]?.code).toBe('changed-since-asked')
     })
 
+    it('cover optional values too, and are taken back by one that is new, but do not wait for it', () => {
+      const late = defineFields(
+        { hotel: z.string(), note: z.string(), confirmed: z.boolean() },
+        { confirmed: { confirms: ['hotel', 'note'] } },
+      )
+      const open = createRoute({
+        title: 'Booking',
+        fields: late,
+        optionalFields: ['note'],
+        steps: [
+          { id: 'ask', prompt: 'Which hotel?', collect: ['hotel'] },
+          { id: 'confirm', prompt: 'Shall I book?', collect: ['confirmed'] },
+        ],
+      })
+      const start = createSession({ fields: late, data: { hotel: 'Ritz' } })
+      expect(plan(start, open).ask?.stepId).toBe('confirm')
+      const question = settleTurn(start, plan(start, open))
+      const say = (session: typeof start, values: object) =>
+        setValues(session, values, { fields: late, source: 'message' })
+      const both = say(question, { confirmed: true, note: 'late' })
+      expect([both.session.data, both.issues[0]?.code]).toEqual([
+        { hotel: 'Ritz', note: 'late' },
+        'changed-since-asked',
+      ])
+      const agreed = say(question, { confirmed: true }).session
+      expect(agreed.data.confirmed).toBe(true)
+      const after = say(agreed, { note: 'late' })
+      expect(after.changes).toContainEqual({ type: 'cleared', field: 'confirmed', because: 'note' })
+    })
+
     it('are not reported when they are a no that comes with its correction', () => {
       const { session, issues } = hear(asked, { guests: 3, confirmed: false })
       expect([session.data, issues]).toEqual([{ hotel: 'Ritz', guests: 3 }, []])
