@@ -11,6 +11,7 @@ export type MemoryErrorCode =
   | 'thread-deleted'
   | 'thread-busy'
   | 'invalid-option'
+  | 'invalid-vector'
   | 'store-locked'
   | 'store-full'
   | 'store-unreachable'

@@ -5,6 +5,8 @@ export type { WindowOptions } from './window.ts'
 export { workingMemoryToolName } from './working-memory.ts'
 export type { WorkingMemoryOptions } from './working-memory.ts'
 export type { TitleOptions } from './thread-title.ts'
+export type { SemanticRecallOptions } from './semantic-recall.ts'
+export type { VectorEntry, VectorHit, VectorIndex, VectorSearch } from './vector-index.ts'
 export { tripwirePartType } from './run-ending.ts'
 export type {
   CommitOutcome,

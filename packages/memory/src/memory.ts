@@ -6,6 +6,7 @@ import { isCutShort, tripwireMarker } from './run-ending.ts'
 import { saveThread, type RunRows, type Save } from './save-thread.ts'
 import { threadIdOf } from './thread-owner.ts'
 import type { SuspendedRun, ThreadStore } from './thread-store.ts'
+import { semanticRecall, type SemanticRecallOptions } from './semantic-recall.ts'
 import { threadTitle, type TitleOptions } from './thread-title.ts'
 import { checkWindow, type WindowOptions } from './window.ts'
 import { workingMemory, type WorkingMemoryOptions } from './working-memory.ts'
@@ -17,6 +18,8 @@ export interface MemoryOptions extends WindowOptions {
   readonly workingMemory?: WorkingMemoryOptions
   /** Lets the model name threads; `true` for the run's own model. */
   readonly titles?: boolean | TitleOptions
+  /** Finds turns that mean something similar, from before the window or from other threads. */
+  readonly semanticRecall?: SemanticRecallOptions
 }
 
 /** A memory, for the option `memory` of an agent. */
@@ -24,6 +27,8 @@ export interface Memory extends AgentMemory {
   readonly store: ThreadStore
   /** Takes a suspended run out of the store, to resume it. Of several callers one gets it. */
   takeRun(runId: string): Promise<SuspendedRun | undefined>
+  /** Deletes a thread from the store, and from the index of its recall. */
+  deleteThread(threadId: string): Promise<void>
 }
 
 /** The id of the processors that load and save: one id, so that they are one processor with one state. */
@@ -48,6 +53,10 @@ export function memory(options: MemoryOptions): Memory {
       const run = await store.readRun(runId)
       return run !== undefined && (await store.removeRun(runId)) ? run : undefined
     },
+    deleteThread: async threadId => {
+      await store.deleteThread(threadId)
+      await options.semanticRecall?.index.removeThread(threadId)
+    },
   }
 }
 
@@ -70,17 +79,29 @@ function around(options: MemoryOptions, processors: ProcessorArrays): ProcessorA
   const { inputProcessors = [], outputProcessors = [] } = processors
   const isReviewable = outputProcessors.some(processor => typeof processor.processOutputResult === 'function')
   const run: RunMemory = { ...options, isReviewable }
-  const { store, workingMemory: document, titles } = options
-  const title = titles ? threadTitle(store, titles === true ? {} : titles) : undefined
+  const { before, after } = extras(options)
   return {
     ...processors,
-    inputProcessors: [
-      loading(run) as Processor,
-      ...(document === undefined ? [] : [workingMemory(store, document)]),
-      ...(title === undefined ? [] : [title.asking]),
-      ...inputProcessors,
+    inputProcessors: [loading(run) as Processor, ...before, ...inputProcessors],
+    outputProcessors: [...outputProcessors, saving(run) as Processor, ...after],
+  }
+}
+
+/** The processors of what else the memory does: after loading, and after saving. */
+function extras(options: MemoryOptions): {
+  readonly before: readonly Processor[]
+  readonly after: readonly Processor[]
+} {
+  const { store, workingMemory: document, titles = false, semanticRecall: recall } = options
+  const title = titles === false ? undefined : threadTitle(store, titles === true ? {} : titles)
+  const turns = recall && semanticRecall(store, recall)
+  return {
+    before: [
+      ...(document ? [workingMemory(store, document)] : []),
+      ...(turns ? [turns.recalling] : []),
+      ...(title ? [title.asking] : []),
     ],
-    outputProcessors: [...outputProcessors, saving(run) as Processor, ...(title === undefined ? [] : [title.storing])],
+    after: [...(turns ? [turns.indexing] : []), ...(title ? [title.storing] : [])],
   }
 }
 

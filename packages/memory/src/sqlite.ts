@@ -1,10 +1,10 @@
 // The embedded store: one file, nothing to install or start, several processes at once.
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { idsIn, planCommit, planDocument, type CommitWrite, type DocumentRow, type MessageRow } from './commit-plan.ts'
 import { MemoryError } from './errors.ts'
-import { isBusy, sqliteError } from './sqlite-errors.ts'
+import { inTransaction, SqliteFile } from './sqlite-file.ts'
 import { sqliteMigrations } from './sqlite-schema.ts'
-import { closedStore, storedMessageOf, unknownMessage } from './stored-message.ts'
+import { storedMessageOf, unknownMessage } from './stored-message.ts'
 import { documentOfRow, runOfRow, threadOfRow, type RunRow, type ThreadRow } from './stored-row.ts'
 import type {
   CommitOutcome,
@@ -40,26 +40,19 @@ export function sqliteStore(options: SqliteStoreOptions): ThreadStore {
 const columns = 'id, resource_id, title, metadata, revision, created_at, updated_at'
 
 class SqliteStore implements ThreadStore {
-  readonly #path: string
-  readonly #lockTimeoutMs: number
-  readonly #statements = new Map<string, StatementSync>()
-  #database: DatabaseSync | undefined
-  #closed = false
-  /** What was taken away may still stand in the write-ahead log. */
-  #leftTraces = false
+  readonly #file: SqliteFile
 
   constructor({ path, lockTimeoutMs = 5_000 }: SqliteStoreOptions) {
-    this.#path = path
-    this.#lockTimeoutMs = lockTimeoutMs
+    this.#file = new SqliteFile({ path, lockTimeoutMs, prepare: database => migrate(database, path) })
   }
 
   read(threadId: string, options: ReadOptions = {}): Promise<ThreadPage> {
-    return this.#attempt(() => {
+    return this.#file.read(() => {
       const { last, before, ids } = options
       const thread = this.#thread(threadId)
       const end = before === undefined ? Number.MAX_SAFE_INTEGER : this.#sequenceOf(threadId, before)
       const count = last ?? (ids === undefined ? -1 : 0)
-      const rows = this.#all<MessageRow>(
+      const rows = this.#file.all<MessageRow>(
         `SELECT id, body FROM lockstep_messages WHERE seq IN (
            SELECT seq FROM (SELECT seq FROM lockstep_messages WHERE thread_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3)
            UNION
@@ -72,18 +65,20 @@ class SqliteStore implements ThreadStore {
         JSON.stringify(ids ?? []),
       )
       return { thread, messages: rows.map(storedMessageOf) }
-    }, 'DEFERRED')
+    })
   }
 
-  async commit(threadId: string, commit: ThreadCommit): Promise<CommitOutcome> {
-    const outcome = await this.#attempt(() => {
+  commit(threadId: string, commit: ThreadCommit): Promise<CommitOutcome> {
+    return this.#file.write(() => {
       const bodies = new Map(
-        this.#all<MessageRow>(
-          `SELECT m.id, m.body FROM json_each(?2) AS wanted CROSS JOIN lockstep_messages AS m
+        this.#file
+          .all<MessageRow>(
+            `SELECT m.id, m.body FROM json_each(?2) AS wanted CROSS JOIN lockstep_messages AS m
              ON m.thread_id = ?1 AND m.id = wanted.value`,
-          threadId,
-          JSON.stringify(idsIn(commit)),
-        ).map(({ id, body }) => [id, body]),
+            threadId,
+            JSON.stringify(idsIn(commit)),
+          )
+          .map(({ id, body }) => [id, body]),
       )
       const at = { threadId, now: new Date().toISOString() }
       const plan = planCommit({ thread: this.#thread(threadId), bodies }, commit, at)
@@ -91,13 +86,11 @@ class SqliteStore implements ThreadStore {
       this.#write(plan)
       return { type: 'committed', revision: plan.thread.revision } as const
     })
-    if (this.#leftTraces) await this.#wipe()
-    return outcome
   }
 
   #write({ thread, remove, replace, append, takesAway }: CommitWrite): void {
     const { id, resourceId, title, metadata, revision, createdAt, updatedAt } = thread
-    this.#run(
+    this.#file.run(
       `INSERT INTO lockstep_threads (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (id) DO UPDATE SET resource_id = ?2, title = ?3, metadata = ?4, revision = ?5, updated_at = ?7`,
       id,
@@ -108,18 +101,18 @@ class SqliteStore implements ThreadStore {
       createdAt,
       updatedAt,
     )
-    for (const gone of remove) this.#run('DELETE FROM lockstep_messages WHERE thread_id = ? AND id = ?', id, gone)
+    for (const gone of remove) this.#file.run('DELETE FROM lockstep_messages WHERE thread_id = ? AND id = ?', id, gone)
     for (const row of replace)
-      this.#run('UPDATE lockstep_messages SET body = ? WHERE thread_id = ? AND id = ?', row.body, id, row.id)
+      this.#file.run('UPDATE lockstep_messages SET body = ? WHERE thread_id = ? AND id = ?', row.body, id, row.id)
     for (const row of append)
-      this.#run('INSERT INTO lockstep_messages (thread_id, id, body) VALUES (?, ?, ?)', id, row.id, row.body)
-    if (takesAway) this.#leftTraces = true
+      this.#file.run('INSERT INTO lockstep_messages (thread_id, id, body) VALUES (?, ?, ?)', id, row.id, row.body)
+    if (takesAway) this.#file.leftTraces = true
   }
 
   listThreads({ resourceId, limit = 100, after }: ListThreadsOptions = {}): Promise<readonly Thread[]> {
-    return this.#attempt(
-      () =>
-        this.#all<ThreadRow>(
+    return this.#file.read(() =>
+      this.#file
+        .all<ThreadRow>(
           `SELECT ${columns} FROM lockstep_threads
              WHERE ${resourceId === undefined ? '?1 IS NULL' : 'resource_id = ?1'} AND (updated_at, id) < (?2, ?3)
              ORDER BY updated_at DESC, id DESC LIMIT ?4`,
@@ -127,25 +120,25 @@ class SqliteStore implements ThreadStore {
           after?.updatedAt ?? '~',
           after?.id ?? '',
           limit,
-        ).map(threadOfRow),
-      'DEFERRED',
+        )
+        .map(threadOfRow),
     )
   }
 
   readDocument(key: string): Promise<StoredDocument | undefined> {
-    return this.#attempt(() => this.#document(key).map(row => documentOfRow(key, row))[0], 'DEFERRED')
+    return this.#file.read(() => this.#document(key).map(row => documentOfRow(key, row))[0])
   }
 
-  async writeDocument(write: DocumentWrite): Promise<CommitOutcome> {
-    const outcome = await this.#attempt(() => {
+  writeDocument(write: DocumentWrite): Promise<CommitOutcome> {
+    return this.#file.write(() => {
       const { key, threadId } = write
       const [row] = this.#document(key)
       const plan = planDocument(row, write)
       if (plan.type !== 'write') return plan
-      if (row !== undefined) this.#leftTraces = true
-      if (plan.row === null) this.#run('DELETE FROM lockstep_documents WHERE key = ?', key)
+      if (row !== undefined) this.#file.leftTraces = true
+      if (plan.row === null) this.#file.run('DELETE FROM lockstep_documents WHERE key = ?', key)
       else
-        this.#run(
+        this.#file.run(
           `INSERT INTO lockstep_documents (key, thread_id, value, revision) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (key) DO UPDATE SET thread_id = ?2, value = ?3, revision = ?4`,
           key,
@@ -155,27 +148,24 @@ class SqliteStore implements ThreadStore {
         )
       return { type: 'committed', revision: plan.row?.revision ?? 0 } as const
     })
-    if (this.#leftTraces) await this.#wipe()
-    return outcome
   }
 
-  async deleteThread(threadId: string): Promise<void> {
-    await this.#attempt(() => {
+  deleteThread(threadId: string): Promise<void> {
+    return this.#file.write(() => {
       for (const [table, column] of [
         ['lockstep_messages', 'thread_id'],
         ['lockstep_runs', 'thread_id'],
         ['lockstep_documents', 'thread_id'],
         ['lockstep_threads', 'id'],
       ])
-        this.#run(`DELETE FROM ${table} WHERE ${column} = ?`, threadId)
-      this.#leftTraces = true
+        this.#file.run(`DELETE FROM ${table} WHERE ${column} = ?`, threadId)
+      this.#file.leftTraces = true
     })
-    await this.#wipe()
   }
 
   saveRun({ runId, threadId, state }: Pick<SuspendedRun, 'runId' | 'threadId' | 'state'>): Promise<void> {
-    return this.#attempt(() =>
-      this.#run(
+    return this.#file.write(() =>
+      this.#file.run(
         `INSERT INTO lockstep_runs (id, thread_id, state, created_at) VALUES (?1, ?2, ?3, ?4)
            ON CONFLICT (id) DO UPDATE SET thread_id = ?2, state = ?3, created_at = ?4`,
         runId,
@@ -187,132 +177,53 @@ class SqliteStore implements ThreadStore {
   }
 
   async readRun(runId: string): Promise<SuspendedRun | undefined> {
-    const rows = await this.#attempt(
-      () => this.#all<RunRow>('SELECT id, thread_id, state, created_at FROM lockstep_runs WHERE id = ?', runId),
-      'DEFERRED',
+    const rows = await this.#file.read(() =>
+      this.#file.all<RunRow>('SELECT id, thread_id, state, created_at FROM lockstep_runs WHERE id = ?', runId),
     )
     return rows.map(runOfRow)[0]
   }
 
   listRuns(threadId: string): Promise<readonly SuspendedRun[]> {
-    return this.#attempt(
-      () =>
-        this.#all<RunRow>(
+    return this.#file.read(() =>
+      this.#file
+        .all<RunRow>(
           'SELECT id, thread_id, state, created_at FROM lockstep_runs WHERE thread_id = ? ORDER BY created_at, id',
           threadId,
-        ).map(runOfRow),
-      'DEFERRED',
+        )
+        .map(runOfRow),
     )
   }
 
-  async removeRun(runId: string): Promise<boolean> {
-    const removed = await this.#attempt(() => {
-      const wasThere = this.#all('DELETE FROM lockstep_runs WHERE id = ? RETURNING id', runId).length > 0
-      if (wasThere) this.#leftTraces = true
+  removeRun(runId: string): Promise<boolean> {
+    return this.#file.write(() => {
+      const wasThere = this.#file.all('DELETE FROM lockstep_runs WHERE id = ? RETURNING id', runId).length > 0
+      if (wasThere) this.#file.leftTraces = true
       return wasThere
     })
-    if (removed) await this.#wipe()
-    return removed
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
-    if (this.#leftTraces) await this.#wipe()
-    this.#closed = true
-    this.#statements.clear()
-    this.#database?.close()
-    this.#database = undefined
+  close(): Promise<void> {
+    return this.#file.close()
   }
 
   #thread(threadId: string): Thread | undefined {
-    return this.#all<ThreadRow>(`SELECT ${columns} FROM lockstep_threads WHERE id = ?`, threadId).map(threadOfRow)[0]
+    return this.#file
+      .all<ThreadRow>(`SELECT ${columns} FROM lockstep_threads WHERE id = ?`, threadId)
+      .map(threadOfRow)[0]
   }
 
   #document(key: string): readonly DocumentRow[] {
-    return this.#all<DocumentRow>('SELECT value, revision FROM lockstep_documents WHERE key = ?', key)
+    return this.#file.all<DocumentRow>('SELECT value, revision FROM lockstep_documents WHERE key = ?', key)
   }
 
   #sequenceOf(threadId: string, id: string): number {
-    const [row] = this.#all<{ readonly seq: number }>(
+    const [row] = this.#file.all<{ readonly seq: number }>(
       'SELECT seq FROM lockstep_messages WHERE thread_id = ? AND id = ?',
       threadId,
       id,
     )
     if (row === undefined) throw unknownMessage(threadId, id)
     return row.seq
-  }
-
-  #all<T>(sql: string, ...values: SQLInputValue[]): T[] {
-    return this.#statement(sql).all(...values) as T[]
-  }
-
-  #run(sql: string, ...values: SQLInputValue[]): void {
-    this.#statement(sql).run(...values)
-  }
-
-  #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql)
-    if (known) return known
-    const statement = this.#database!.prepare(sql)
-    this.#statements.set(sql, statement)
-    return statement
-  }
-
-  /**
-   * Does some work in one transaction, and again while another process holds the lock. The waiting is asynchronous: a
-   * busy timeout of the driver would stop this whole process.
-   */
-  async #attempt<T>(work: () => T, mode: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): Promise<T> {
-    const deadline = performance.now() + this.#lockTimeoutMs
-    for (;;) {
-      if (this.#closed) throw closedStore()
-      try {
-        this.#database ??= this.#open()
-        return inTransaction(this.#database, mode, work)
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= deadline) throw sqliteError(error, this.#path)
-        await aMoment()
-      }
-    }
-  }
-
-  #open(): DatabaseSync {
-    const database = new DatabaseSync(this.#path, { timeout: 0 })
-    try {
-      // Deleted text is overwritten, and a commit survives the process; a loss of power may take the last ones.
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;')
-      migrate(database, this.#path)
-      return database
-    } catch (error) {
-      database.close()
-      throw error
-    }
-  }
-
-  /** Moves everything from the write-ahead log into the file, so that what was overwritten is nowhere any more. */
-  async #wipe(): Promise<void> {
-    for (let tries = 0; tries < 20 && this.#database; tries++) {
-      try {
-        const { busy } = this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
-        this.#leftTraces = busy === 1
-        if (!this.#leftTraces) return
-      } catch (error) {
-        if (!isBusy(error)) throw sqliteError(error, this.#path)
-      }
-      await aMoment()
-    }
-  }
-}
-
-function inTransaction<T>(database: DatabaseSync, mode: string, work: () => T): T {
-  database.exec(`BEGIN ${mode}`)
-  try {
-    const result = work()
-    database.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
   }
 }
 
@@ -343,9 +254,4 @@ function migrate(database: DatabaseSync, path: string): void {
         .run(from + index + 1, new Date().toISOString())
     }
   })
-}
-
-/** Long enough for another process to end its transaction, and never as long as that of a rival. */
-function aMoment(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, 1 + Math.random() * 9))
 }
