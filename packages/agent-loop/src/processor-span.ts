@@ -1,5 +1,5 @@
 // A span for a hook that did something. Integrations know no such thing, so it is told as a small operation of its own,
-// inside the context of what it belongs to (decision record 0009).
+// inside the context of what it belongs to (decision record 0011).
 import type { HookEffect } from '@lockstep/processors'
 import { generateId, type Telemetry, type TelemetryOptions } from 'ai'
 import { createNullLanguageModelUsage, createTelemetryDispatcher } from './ai-internal.ts'
