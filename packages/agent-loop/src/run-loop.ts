@@ -90,8 +90,8 @@ async function execute(run: Run, resumed?: ResumedRun): Promise<LoopResult> {
   if (ending.stopReason === 'aborted') ending = await flushed(run, ending)
   run.attempt?.close()
   ending = await runEnded(run, ending)
+  if (run.telemetry) await run.telemetry.end(ending)
   const told = await tellCaller(run, ending)
-  if (run.telemetry) await run.telemetry.end(told.ending)
   try {
     await showEnd(run, told.ending)
     return told.result

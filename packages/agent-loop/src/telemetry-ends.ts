@@ -8,7 +8,14 @@ import { finishReasonOf, type Ending } from './loop-result.ts'
 import { ProviderFailure } from './model-answer.ts'
 import { failureText, type Run } from './run.ts'
 import type { TimedCall } from './telemetry.ts'
-import { acceptedStepEvent, contentParts, performanceOf, stepEvent, type CallTimes } from './telemetry-records.ts'
+import {
+  acceptedStepEvent,
+  contentParts,
+  performanceOf,
+  stepEvent,
+  type CallTimes,
+  type StepEvent,
+} from './telemetry-records.ts'
 import { sumUsage } from './usage.ts'
 
 /** What became of a model call. */
@@ -63,7 +70,7 @@ export interface StepOutcome {
 }
 
 /** The end of a step. */
-export function stepEndEvent(run: Run, outcome: StepOutcome): object {
+export function stepEndEvent(run: Run, outcome: StepOutcome): StepEvent {
   const { accepted, ending, stepNumber, times, own } = outcome
   const usage = outcome.usage ?? createNullLanguageModelUsage()
   const performance = { ...performanceOf(times, usage), ...own }
@@ -81,10 +88,18 @@ export function stepEndEvent(run: Run, outcome: StepOutcome): object {
   return stepEvent({ ...base, content: [], finishReason, providerMetadata: { lockstep } })
 }
 
+/** What a run leaves besides its accepted steps. */
+export interface Remainder {
+  readonly usages: readonly (LanguageModelUsage | undefined)[]
+  /** The step whose calls wait for a person. */
+  readonly open: StepEvent | undefined
+}
+
 /** The end of a run that did not fail, with what it used itself. */
-export function endEvent(run: Run, ending: Ending, usages: readonly (LanguageModelUsage | undefined)[]) {
+export function endEvent(run: Run, ending: Ending, { usages, open }: Remainder) {
   const usage = sumUsage(usages)
-  const steps = run.steps.map(step => acceptedStepEvent(run, step))
+  const accepted: readonly StepEvent[] = run.steps.map(step => acceptedStepEvent(run, step))
+  const steps = open ? [...accepted, open] : accepted
   const content = steps.flatMap(step => step.content)
   const lockstep = { runId: run.runId, stopReason: ending.stopReason, ...reasonOf(ending) }
   const { provider, modelId } = run.settings.model

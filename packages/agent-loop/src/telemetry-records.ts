@@ -86,20 +86,8 @@ export function performanceOf(times: CallTimes, { inputTokens, outputTokens, tot
   }
 }
 
-/** A step as events have it: `content` is all that it says, so an empty one is a step that said nothing. */
-export interface StepEvent {
-  readonly callId: string
-  readonly stepNumber: number
-  readonly model: { readonly provider: string; readonly modelId: string }
-  readonly content: readonly object[]
-  readonly finishReason: string
-  readonly usage: LanguageModelUsage
-  readonly providerMetadata: object | undefined
-  readonly [key: string]: unknown
-}
-
 /** Adds what the AI SDK reads from the content of a step. */
-export function stepEvent<T extends Pick<StepEvent, 'content'>>(step: T) {
+export function stepEvent<T extends { readonly content: readonly object[] }>(step: T) {
   const parts = step.content as readonly { readonly type: string; readonly text?: string; readonly file?: unknown }[]
   const of = (type: string) => parts.filter(part => part.type === type)
   const textOf = (type: string) =>
@@ -126,6 +114,11 @@ export function stepEvent<T extends Pick<StepEvent, 'content'>>(step: T) {
     dynamicToolResults: toolResults.filter(isDynamic),
   }
 }
+
+/** A step as events have it, with what each adds. */
+export type StepEvent = ReturnType<
+  typeof stepEvent<{ readonly content: readonly object[]; readonly providerMetadata: object | undefined }>
+> & { readonly [key: string]: unknown }
 
 function isDynamic(part: object): boolean {
   return 'dynamic' in part && part.dynamic === true

@@ -12,7 +12,14 @@ import { tellProcessorSpan, type SpanParent } from './processor-span.ts'
 import type { Run } from './run.ts'
 import { inContext } from './telemetry-context.ts'
 import { callEndEvent, endEvent, stepEndEvent, type StepOutcome } from './telemetry-ends.ts'
-import { contextsOf, conversationEvent, promptEvent, withRunId, type CallTimes } from './telemetry-records.ts'
+import {
+  contextsOf,
+  conversationEvent,
+  promptEvent,
+  withRunId,
+  type CallTimes,
+  type StepEvent,
+} from './telemetry-records.ts'
 import { endTime, startTime } from './telemetry-time.ts'
 import type { GuardedToolCall } from './tool-guard.ts'
 import { TracedSpan } from './traced-span.ts'
@@ -60,7 +67,7 @@ export class RunTelemetry {
   #stepOpening: Promise<OpenStep> | undefined
   #call: TimedCall | undefined
   #lastCall: TimedCall | undefined
-  #lastStep: object | undefined
+  #lastStep: StepEvent | undefined
   #effects: readonly HookEffect[] = []
 
   constructor(run: Run, integrations: readonly Telemetry[]) {
@@ -211,10 +218,12 @@ export class RunTelemetry {
     const callId = this.#callId
     if (stopReason === 'error') await this.#dispatcher.onError?.({ callId, error })
     else {
-      const event = { ...endEvent(this.#run, ending, this.#usages), callId, ...contextsOf(this.#run, this.#options) }
+      const open = stopReason === 'suspended' ? this.#lastStep : undefined
+      const told = endEvent(this.#run, ending, { usages: this.#usages, open })
+      const event = { ...told, callId, ...contextsOf(this.#run, this.#options) }
       if (stopReason === 'aborted')
         await this.#dispatcher.onAbort?.({ callId, steps: event.steps, reason: error } as never)
-      else await this.#dispatcher.onEnd?.({ ...event, ...this.#suspended(ending) } as never)
+      else await this.#dispatcher.onEnd?.(event as never)
     }
     this.#channel.close(stopReason === 'error' ? { error } : undefined)
   }
@@ -312,11 +321,6 @@ export class RunTelemetry {
     }
     await this.#dispatcher.onStepEnd?.(this.#lastStep as never)
     channel.close()
-  }
-
-  /** Of a run that waits for a person, the open step is the last that it says. */
-  #suspended({ stopReason }: Ending): object {
-    return stopReason === 'suspended' ? { finalStep: this.#lastStep } : {}
   }
 
   #due(stepNumber: number): readonly HookEffect[] {

@@ -68,6 +68,18 @@ describe('a run', () => {
     ])
   })
 
+  it('is told to be over before its terminal callback, which may flush', async () => {
+    const recorder = recording()
+    const seen: number[] = []
+    const telemetry = { integrations: recorder.integration }
+    await drain({
+      model: scriptedModel(['Hi.']),
+      telemetry,
+      onFinish: () => void seen.push(recorder.of('onEnd').length),
+    })
+    expect(seen).toEqual([1])
+  })
+
   it('is told to integrations that were registered, with no option set, and not when they are disabled', async () => {
     const recorder = recording()
     globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = []
@@ -186,7 +198,9 @@ describe('what ends a run otherwise', () => {
     expect(first.of('onStepEnd')).toMatchObject([
       { finishReason: 'tool-calls', toolCalls: [{ toolName: 'ask' }, {}], toolResults: [{ output: 1 }] },
     ])
-    expect(first.of('onEnd')).toMatchObject([{ finishReason: 'tool-calls', finalStep: { toolCalls: [{}, {}] } }])
+    expect(first.of('onEnd')).toMatchObject([
+      { finishReason: 'tool-calls', toolCalls: [{}, {}], finalStep: { toolCalls: [{}, {}] } },
+    ])
 
     const second = recording()
     const decisions = first.result.pendingApprovals.map(({ approvalId }) => ({ approvalId, approved: true }))
