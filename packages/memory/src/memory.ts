@@ -3,7 +3,8 @@ import type { MessageList } from '@lockstep/message-list'
 import type { AgentMemory, Processor, ProcessorArrays, ProcessRunEndArgs } from '@lockstep/processors'
 import { loadThread } from './load-thread.ts'
 import { isCutShort, tripwireMarker } from './run-ending.ts'
-import { saveThread, type RunRows, type Save } from './save-thread.ts'
+import { keepRows, noteRows, type RunRows } from './run-rows.ts'
+import { saveThread, type Save } from './save-thread.ts'
 import { threadIdOf } from './thread-owner.ts'
 import type { SuspendedRun, ThreadStore } from './thread-store.ts'
 import { semanticRecall, type SemanticRecallOptions } from './semantic-recall.ts'
@@ -124,7 +125,9 @@ function loading(run: RunMemory): MemoryProcessor {
       // A message that steers a run passes here too.
       if (isLoaded(state)) return
       const { revision, open } = await loadThread(run.store, run, messageList)
-      Object.assign(state, { revision, open, rows: [], isAccepted: false, isReviewed: false } satisfies MemoryState)
+      const key = crypto.randomUUID()
+      const begun: MemoryState = { key, revision, open, rows: [], isAccepted: false, isReviewed: false }
+      noteRows(Object.assign(state, begun), [])
     },
     ...(run.isReviewable ? newStep : {}),
     async processLLMRequest({ messageList, state }) {
@@ -148,8 +151,11 @@ function saving(run: RunMemory): MemoryProcessor {
       const { messageList, state, stopReason, loopState } = end
       if (!isLoaded(state)) return
       // First the run, so that a request for an approval that is in the thread has a run that waits for it.
-      if (stopReason === 'suspended' && loopState) await saveRun(run.store, threadIdOf(messageList), loopState)
+      const threadId = threadIdOf(messageList)
+      const isSuspended = stopReason === 'suspended'
+      if (isSuspended && loopState) await saveRun(run.store, threadId, loopState)
       await saveThread(run.store, state, atEnd(run, end, state))
+      await keepRows(run.store, threadId, { run: state, isSuspended })
     },
   }
 }

@@ -2,25 +2,11 @@
 import { MessageList, type AgentMessage } from '@lockstep/message-list'
 import type { StopReason } from '@lockstep/processors'
 import { MemoryError } from './errors.ts'
-import { continuedMessages, type OpenMessages } from './remembered-calls.ts'
+import { continuedMessages } from './remembered-calls.ts'
 import { withEndedCalls } from './run-ending.ts'
+import { noteRows, rowsInStore, type Rows, type RunRows } from './run-rows.ts'
 import { checkOwner, threadIdOf } from './thread-owner.ts'
 import type { Thread, ThreadCommit, ThreadStore } from './thread-store.ts'
-
-/** What a run knows of its rows. It is JSON, so that it survives a suspension. */
-export interface RunRows {
-  /** The revision that the run has read or made. */
-  revision: number
-  /** The ids that the run has put, in sequence. */
-  rows: readonly string[]
-  /** The remembered messages whose calls were open. */
-  open: OpenMessages
-}
-
-/** The rows of a run as they are in the store. A run that was resumed reads them again. */
-const written = new WeakMap<RunRows, Rows>()
-
-type Rows = ReadonlyMap<string, AgentMessage>
 
 /** So many writers that were quicker in turn are no contention any more. */
 const mostConflicts = 100
@@ -46,7 +32,7 @@ export interface Save {
 export async function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
   const { list } = save
   const threadId = threadIdOf(list)
-  const before = written.get(run) ?? (await rowsInStore(store, threadId, run))
+  const before = await rowsInStore(store, threadId, run)
   const rows = rowsOfRun(run, save, before)
   const changes = changedRows(run, rows, before)
   for (let tries = 0; tries <= mostConflicts; tries++) {
@@ -57,8 +43,7 @@ export async function saveThread(store: ThreadStore, run: RunRows, save: Save): 
     const outcome = await store.commit(threadId, commit)
     if (outcome.type === 'committed') {
       run.revision = outcome.revision
-      run.rows = rows.map(({ id }) => id)
-      written.set(run, new Map(rows.map(message => [message.id, message])))
+      noteRows(run, rows)
       return
     }
     const { thread } = await store.read(threadId, { last: 0 })
@@ -77,12 +62,6 @@ function deletedThread(threadId: string): MemoryError {
     'thread-deleted',
     `The thread "${threadId}" was deleted while a run was on it, so nothing of the run is kept. End the runs of a thread before deleting it.`,
   )
-}
-
-async function rowsInStore(store: ThreadStore, threadId: string, { rows }: RunRows): Promise<Rows> {
-  if (rows.length === 0) return new Map()
-  const { messages } = await store.read(threadId, { ids: rows })
-  return new Map(messages.map(message => [message.id, message]))
 }
 
 /** A thread belongs to who began it. */

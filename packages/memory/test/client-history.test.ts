@@ -202,6 +202,20 @@ describe('a result that a client brings', () => {
     expect((await storedLines(store))[1]).toBe('assistant: call-1:output-available=Rome')
   })
 
+  it('is not kept when an input processor refuses', async () => {
+    const { store, id } = await asked(40, [])
+    const refusing = conversation([], {
+      store,
+      inputProcessors: [{ id: 'no', processInput: ({ abort }) => abort('no') }],
+    })
+    await refusing.agent.generate([copyOf(id, { output: 'secret' })], thread)
+    expect(await storedLines(store)).toEqual([
+      'user: Where am I?',
+      'assistant: call-1:input-available',
+      'assistant: [data-tripwire]',
+    ])
+  })
+
   it('leaves what input processors make of it', async () => {
     const { store, id } = await asked(40, [])
     const careful = conversation(['Somewhere.'], {

@@ -63,6 +63,20 @@ describe('semantic recall', () => {
     }
   })
 
+  it('believes the store, not the index, whose a thread is', async () => {
+    const index = newIndex()
+    const options = { store: inMemoryStore(), memory: recall(index, { scope: 'resource' }) }
+    await conversation(['Secret.'], options).agent.generate('Rome?', { threadId: 'eve', resourceId: 'eve' })
+    const { messages } = await options.store.read('eve')
+    const [vector = []] = await embed(['rome'])
+    await index.put([
+      { id: 'wrong', threadId: 'eve', resourceId: 'ada', messageIds: messages.map(({ id }) => id), vector },
+    ])
+    const ada = conversation(['So?'], options)
+    await ada.agent.generate('Rome!', { threadId: 'one', resourceId: 'ada' })
+    expect(ada.prompts()).toEqual(['user: Rome!'])
+  })
+
   it('recalls nothing that was refused, removed, or too far away', async () => {
     const index = newIndex()
     const options = { store: inMemoryStore(), memory: recall(index, { maxDistance: 0.5 }) }

@@ -46,6 +46,12 @@ async function answered(store: ThreadStore, approved = true): Promise<UIMessage[
 describe('a run that waits for a person', () => {
   it('is kept with its thread, and taken by one who resumes it', async () => {
     const store = sqliteStore({ path: ':memory:' })
+    const documents = new Map<string, unknown>()
+    const { writeDocument } = store
+    store.writeDocument = write => {
+      documents.set(write.key, write.value)
+      return writeDocument.call(store, write)
+    }
     const asked = await cashier([asks], { store }).agent.generate(pay, thread)
     expect(asked.stopReason).toBe('suspended')
     expect(await storedLines(store)).toEqual(['user: Pay!', 'assistant: Let me pay. call-1:approval-requested'])
@@ -61,6 +67,7 @@ describe('a run that waits for a person', () => {
       'assistant: Let me pay. call-1:output-available=paid 5 Done.',
     ])
     expect(await store.listRuns('t')).toEqual([])
+    expect([...documents.values()]).toEqual([undefined])
     await store.close()
   })
 
@@ -147,6 +154,25 @@ describe('a run that waits for a person', () => {
       'user: Pay!',
       'assistant: Let me pay. call-1:output-available=paid 5 Done.',
     ])
+  })
+
+  it('that is refused when it goes on does not bring back what was hidden', async () => {
+    const hide: Processor = {
+      id: 'hide',
+      processInputStep: ({ messageList }) => {
+        for (const { id } of messageList.get.input.db())
+          messageList.update(id, draft => void ((draft.content.parts[0] as { text: string }).text = 'hidden'))
+      },
+    }
+    const guard: Processor = { id: 'guard', processToolResult: ({ abort }) => abort('no') }
+    const store = inMemoryStore()
+    const options = { store, inputProcessors: [hide], outputProcessors: [guard] }
+    const asked = await cashier([asks], options).agent.generate('secret', thread)
+    const taken = await memory({ store }).takeRun(asked.runId)
+    const decisions = asked.pendingApprovals.map(({ approvalId }) => ({ approvalId, approved: true as const }))
+    const resumed = cashier(['never'], options).agent.resume(taken!.state as LoopState, decisions, thread)
+    expect(await resumed.stopReason).toBe('tripwire')
+    expect(await storedLines(store)).toEqual(['user: hidden', 'assistant: [data-tripwire]'])
   })
 
   it('that fails when it goes on keeps what was stored, and ends its calls', async () => {
