@@ -5,7 +5,7 @@ import { generateId, type LanguageModelUsage } from 'ai'
 import { createNullLanguageModelUsage, createTelemetryDispatcher } from './ai-internal.ts'
 import type { SpanParent } from './processor-span.ts'
 import { inContext, inside } from './telemetry-context.ts'
-import { performanceOf, promptEvent, stepEvent } from './telemetry-records.ts'
+import { performanceOf, promptEvent, responseEvent, stepEvent } from './telemetry-records.ts'
 
 /** Who calls which model. */
 export interface DetachedSpan {
@@ -48,10 +48,11 @@ export async function tellDetachedCall(
       content: text === '' ? [] : [{ type: 'text', text }],
       finishReason,
       usage,
+      response: responseEvent({}, { id: callId, modelId }),
       providerMetadata: undefined,
       performance: { ...performanceOf(times, usage), stepTimeMs: times.responseTimeMs, toolExecutionMs: {} },
     })
-    await dispatcher.onLanguageModelCallEnd?.({ ...result, provider, modelId, responseId: undefined } as never)
+    await dispatcher.onLanguageModelCallEnd?.({ ...result, provider, modelId, responseId: callId } as never)
     return result
   }
   const enter = (execute: () => Promise<void>) => dispatcher.executeLanguageModelCall?.({ ...base, execute } as never)

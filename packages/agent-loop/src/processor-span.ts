@@ -4,7 +4,7 @@ import type { HookEffect } from '@lockstep/processors'
 import { generateId, type Telemetry, type TelemetryOptions } from 'ai'
 import { createNullLanguageModelUsage, createTelemetryDispatcher } from './ai-internal.ts'
 import { inside, isStepGrained } from './telemetry-context.ts'
-import { stepEvent } from './telemetry-records.ts'
+import { responseEvent, stepEvent } from './telemetry-records.ts'
 import { endTime, startTime } from './telemetry-time.ts'
 import { effectText } from './trace.ts'
 
@@ -61,6 +61,7 @@ async function tell(integration: Telemetry, parent: SpanParent, effects: readonl
     content: [{ type: 'text', text: words }],
     finishReason: effect,
     usage: createNullLanguageModelUsage(),
+    response: responseEvent({}, { id: callId, modelId: label }),
     performance: {},
     providerMetadata: undefined,
     timestamp,

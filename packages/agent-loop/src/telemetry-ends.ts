@@ -10,8 +10,10 @@ import { failureText, type Run } from './run.ts'
 import type { TimedCall } from './telemetry.ts'
 import {
   acceptedStepEvent,
+  attemptId,
   contentParts,
   performanceOf,
+  responseEvent,
   stepEvent,
   type CallTimes,
   type StepEvent,
@@ -34,7 +36,7 @@ export function callEndEvent(run: Run, attempt: Attempt, { call, failure, times 
     provider,
     modelId: info.metadata.modelId ?? modelId,
     usage,
-    responseId: info.metadata.id,
+    responseId: info.metadata.id ?? attemptId(run, run.stepNumber, run.attemptNumber),
     performance: performanceOf(times, usage),
   }
   if (!failure)
@@ -76,7 +78,9 @@ export function stepEndEvent(run: Run, outcome: StepOutcome): StepEvent {
   const performance = { ...performanceOf(times, usage), ...own }
   if (accepted) return { ...acceptedStepEvent(run, accepted), performance }
   const { provider, modelId } = run.attempt?.info.model ?? run.settings.model
-  const base = { stepNumber, model: { provider, modelId }, usage, performance }
+  const id = attemptId(run, stepNumber, run.attemptNumber)
+  const response = responseEvent(run.attempt?.info.metadata ?? {}, { id, modelId })
+  const base = { stepNumber, model: { provider, modelId }, usage, performance, response }
   if (ending?.stopReason === 'suspended') {
     const { place, summary } = run.attempt!
     const { finishReason, providerMetadata } = summary!
@@ -103,7 +107,8 @@ export function endEvent(run: Run, ending: Ending, { usages, open }: Remainder) 
   const content = steps.flatMap(step => step.content)
   const lockstep = { runId: run.runId, stopReason: ending.stopReason, ...reasonOf(ending) }
   const { provider, modelId } = run.settings.model
-  const none = { stepNumber: 0, model: { provider, modelId }, content: [], providerMetadata: undefined }
+  const response = responseEvent({}, { id: run.runId, modelId })
+  const none = { stepNumber: 0, model: { provider, modelId }, content: [], providerMetadata: undefined, response }
   const last = steps.at(-1) ?? stepEvent(none)
   const finishReason = finishReasonOf(run, ending)
   return {

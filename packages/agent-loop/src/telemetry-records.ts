@@ -1,6 +1,7 @@
 // What integrations are told, as the AI SDK shapes it: contexts, prompts, and the records of steps.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from '@lockstep/message-list'
+import type { StepResult } from '@lockstep/processors'
 import type { LanguageModelUsage, TelemetryOptions } from 'ai'
 import { partsOf, type AcceptedStep } from './accepted-step.ts'
 import type { Run } from './run.ts'
@@ -100,7 +101,6 @@ export function stepEvent<T extends { readonly content: readonly object[] }>(ste
     warnings: [],
     sources: [],
     request: {},
-    response: { messages: [] },
     ...step,
     text: textOf('text'),
     reasoning,
@@ -124,13 +124,34 @@ function isDynamic(part: object): boolean {
   return 'dynamic' in part && part.dynamic === true
 }
 
+/** What a provider said of its response; integrations rely on an id, a model and a time, so none of them is left out. */
+export function responseEvent(
+  { id, modelId, timestamp, headers }: Partial<StepResult['response']>,
+  otherwise: { readonly id: string; readonly modelId: string },
+) {
+  return {
+    id: id ?? otherwise.id,
+    modelId: modelId ?? otherwise.modelId,
+    timestamp: timestamp ?? new Date(),
+    headers,
+    messages: [],
+  }
+}
+
+/** The id of a response that its provider gave none. */
+export function attemptId({ runId }: Run, stepNumber: number, attemptNumber: number): string {
+  return `${runId}.${stepNumber}.${attemptNumber}`
+}
+
 /** The record of an accepted step, as the processors left it. */
 export function acceptedStepEvent(run: Run, step: AcceptedStep) {
   const { finishReason, rawFinishReason, usage, providerMetadata, warnings, sources, request, response, model } =
     step.result
+  const { stepNumber, attemptCount } = step.result
   const content = contentParts(partsOf(run.list, step.place))
+  const id = attemptId(run, stepNumber, attemptCount - 1)
   return stepEvent({
-    stepNumber: step.result.stepNumber,
+    stepNumber,
     model,
     content,
     finishReason,
@@ -140,6 +161,6 @@ export function acceptedStepEvent(run: Run, step: AcceptedStep) {
     warnings,
     sources,
     request,
-    response: { ...response, messages: [] },
+    response: responseEvent(response, { id, modelId: model.modelId }),
   })
 }
