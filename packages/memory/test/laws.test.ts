@@ -173,13 +173,14 @@ describe('after any run on a thread', () => {
       }),
       { numRuns: 150 },
     )
-    expect(endedCount).toBeGreaterThan(50)
+    expect(endedCount).toBeGreaterThan(20)
   })
 
   it('a refused run adds its marker last, and nothing that the model said in the refused step', async () => {
     let refusedCount = 0
     await fc.assert(
-      fc.asyncProperty(plans, async plan => {
+      fc.asyncProperty(plans, fc.constantFrom(...hooks), async (any, hook) => {
+        const plan: Plan = { ...any, deeds: [{ deed: 'refuse', hook, atStep: 0 }, ...any.deeds] }
         const store = inMemoryStore()
         const { after, result } = await runOf(store, plan)
         const markers = after.filter(({ content }) => content.parts[0]?.type === 'data-tripwire')
@@ -191,6 +192,6 @@ describe('after any run on a thread', () => {
       }),
       { numRuns: 150 },
     )
-    expect(refusedCount).toBeGreaterThan(5)
+    expect(refusedCount).toBeGreaterThan(20)
   })
 })

@@ -47,10 +47,10 @@ describe('a run that waits for a person', () => {
   it('is kept with its thread, and taken by one who resumes it', async () => {
     const store = sqliteStore({ path: ':memory:' })
     const documents = new Map<string, unknown>()
-    const { writeDocument } = store
-    store.writeDocument = write => {
-      documents.set(write.key, write.value)
-      return writeDocument.call(store, write)
+    const write = store.writeDocument.bind(store)
+    store.writeDocument = given => {
+      documents.set(given.key, given.value)
+      return write(given)
     }
     const asked = await cashier([asks], { store }).agent.generate(pay, thread)
     expect(asked.stopReason).toBe('suspended')
