@@ -5,7 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider'
-import type { StepSettings } from '@lockstep/processors'
+import { untilAborted, type StepSettings } from '@lockstep/processors'
 import { RetryError, type ToolSet } from 'ai'
 import { responseFormatOf } from './structured-answer.ts'
 import { prepareCallSettings, prepareRetries, prepareToolChoice, prepareTools } from './ai-internal.ts'
@@ -61,9 +61,29 @@ export async function startModelCall(
 ): Promise<LanguageModelV4StreamResult> {
   const { retry } = prepareRetries({ maxRetries, abortSignal: options.abortSignal })
   try {
-    return await retry(() => model.doStream(options))
+    return await retry(() => startedOrAborted(model, options))
   } catch (error) {
     throw RetryError.isInstance(error) ? error.lastError : error
+  }
+}
+
+/** A provider that does not listen to its signal is not waited for; what it starts late is ended at once. */
+async function startedOrAborted(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4StreamResult> {
+  const { abortSignal } = options
+  const call = model.doStream(options)
+  if (!abortSignal) return call
+  try {
+    return await untilAborted(call, abortSignal)
+  } catch (error) {
+    if (abortSignal.aborted)
+      call.then(
+        ({ stream }) => stream.cancel(abortSignal.reason).catch(() => {}),
+        () => {},
+      )
+    throw error
   }
 }
 

@@ -3,7 +3,7 @@
 import type { HookEffect } from '@lockstep/processors'
 import { generateId, type Telemetry, type TelemetryOptions } from 'ai'
 import { createNullLanguageModelUsage, createTelemetryDispatcher } from './ai-internal.ts'
-import { inside, isStepGrained } from './telemetry-context.ts'
+import { inside, nestsByTools } from './telemetry-context.ts'
 import { responseEvent, stepEvent } from './telemetry-records.ts'
 import { endTime, startTime } from './telemetry-time.ts'
 import { effectText } from './trace.ts'
@@ -28,7 +28,7 @@ async function tell(integration: Telemetry, parent: SpanParent, effects: readonl
   const [{ event, endedAt }] = effects as readonly [HookEffect]
   const label = `${event.processorId}.${event.hook}`
   const callId = generateId()
-  const hasStep = isStepGrained(integration)
+  const hasStep = nestsByTools(integration)
   const dispatcher = createTelemetryDispatcher({
     telemetry: { ...telemetry, integrations: integration, ...(hasStep ? { functionId: label } : {}) },
   })

@@ -31,11 +31,11 @@ export interface SpanPlace {
 }
 
 /**
- * Work inside the tool that it is about, or else the model call or step that is open. An integration that knows no model
- * calls nests by tools alone, so there the operation is entered as one.
+ * Work inside the tool that it is about, or else the model call or step that is open. Where an integration nests by tools
+ * alone, the operation is entered as one.
  */
 export function inside(integration: Telemetry, place: SpanPlace, work: () => Promise<void>): Promise<void> {
-  const { parentCallId: callId, toolCallId = isStepGrained(integration) ? place.callId : undefined } = place
+  const { parentCallId: callId, toolCallId = nestsByTools(integration) ? place.callId : undefined } = place
   const enter = (execute: () => Promise<void>) =>
     toolCallId === undefined
       ? (integration.executeLanguageModelCall?.({ callId, execute }) ?? execute())
@@ -43,7 +43,7 @@ export function inside(integration: Telemetry, place: SpanPlace, work: () => Pro
   return inContext(enter, work)
 }
 
-/** Tells whether the smallest thing that an integration shows is a step. */
-export function isStepGrained({ onStepStart, onLanguageModelCallStart }: Telemetry): boolean {
-  return onStepStart !== undefined && onLanguageModelCallStart === undefined
+/** Tells whether an integration knows steps, and nests by tools alone. */
+export function nestsByTools({ onStepStart, executeTool, executeLanguageModelCall }: Telemetry): boolean {
+  return onStepStart !== undefined && executeTool !== undefined && executeLanguageModelCall === undefined
 }

@@ -86,6 +86,37 @@ describe('a run', () => {
     expect(seen.filter(type => type === 'finish')).toHaveLength(1)
   })
 
+  it.each([
+    ['the caller', { abortSignal: AbortSignal.abort(new Error('enough')) }, 'aborted', 'enough'],
+    ['the time for the run', { timeout: 5 }, 'aborted', 'The run took longer than 5 ms.'],
+    ['the time for the first chunk', { timeout: { firstChunkMs: 5 } }, 'error', "The model's first chunk took longer"],
+  ])('does not wait for a provider that never begins, when %s says so', async (_, options, stopReason, message) => {
+    const { result } = await drain({
+      ...options,
+      model: Object.assign(scriptedModel([]), { doStream: () => new Promise<never>(() => {}) }),
+    })
+    expect(result.stopReason).toBe(stopReason)
+    expect(String(result.abortReason ?? result.error)).toContain(message)
+  })
+
+  it('ends what a provider begins after the run was aborted', async () => {
+    const controller = new AbortController()
+    const cancelled: unknown[] = []
+    let begin = (_: object) => {}
+    const started = new Promise<never>(resolve => (begin = resolve as never))
+    const doStream = () => {
+      queueMicrotask(() => controller.abort(new Error('enough')))
+      return started
+    }
+    const model = Object.assign(scriptedModel([]), { doStream })
+    const { result } = await drain({ model, abortSignal: controller.signal })
+    begin({ stream: new ReadableStream({ cancel: reason => void cancelled.push(reason) }) })
+    await started
+    await Promise.resolve()
+    expect(result.stopReason).toBe('aborted')
+    expect(cancelled).toEqual([new Error('enough')])
+  })
+
   it('ends after maxSteps and says so', async () => {
     const model = scriptedModel(Array.from({ length: 9 }, () => callAdd))
     const { result } = await drain({ model, tools: { add }, maxSteps: 2 })
