@@ -120,7 +120,11 @@ export function inTransaction<T>(database: DatabaseSync, mode: string, work: () 
     database.exec('COMMIT')
     return result
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // SQLite has rolled back itself, as it does when the disk is full.
+    }
     throw error
   }
 }
