@@ -20,7 +20,7 @@ export class InputCallbacks {
     if (!tool || !callback) return
     const options = await toolOptions(run, tool, { toolCallId, toolName, signal: run.signal })
     const delta = chunk.type === 'tool-input-delta' ? { inputTextDelta: chunk.payload.delta } : {}
-    await callback.call(tool, Object.assign(options, delta) as never)
+    await run.whileRunning(callback.call(tool, Object.assign(options, delta) as never))
   }
 }
 
@@ -31,7 +31,7 @@ export async function tellInput(run: Run, attempt: Attempt, call: GuardedToolCal
   const tool = toolNamed(attempt, toolName)
   if (!tool?.onInputAvailable) return
   const options = await toolOptions(run, tool, { toolCallId, toolName, signal: run.signal })
-  await tool.onInputAvailable(Object.assign(options, { input: verdict.input }) as never)
+  await run.whileRunning(tool.onInputAvailable(Object.assign(options, { input: verdict.input }) as never))
 }
 
 function toolNamed(attempt: Attempt, toolName: string): ToolSet[string] | undefined {

@@ -55,7 +55,7 @@ export async function readAnswer(
       const taken = takeAll(
         run,
         attempt,
-        isPromiseLike(chunks) ? await chunks : (chunks as Chunk | readonly Chunk[] | undefined),
+        isPromiseLike(chunks) ? await run.whileRunning(chunks) : (chunks as Chunk | readonly Chunk[] | undefined),
       )
       if (isPromiseLike(taken)) await taken
       if (part.type === 'finish') run.usage.book(reader.summary!.usage)

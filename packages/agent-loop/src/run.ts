@@ -9,8 +9,10 @@ import {
   ProcessorRunner,
   RequestContext,
   TripWire,
+  untilAborted,
   type Chunk,
   type DataChunk,
+  type MaybePromise,
   type ModelCallRequest,
   type ModelCallResult,
   type OutputResult,
@@ -147,6 +149,11 @@ export class Run {
   begin(attempt: Attempt): void {
     this.#attempt?.close()
     this.#attempt = attempt
+  }
+
+  /** Waits for work of the caller's own, and no longer than the run goes on. */
+  whileRunning<T>(work: MaybePromise<T>): MaybePromise<T> {
+    return isPromiseLike(work) ? untilAborted(work, this.signal) : work
   }
 
   /** Where the run is, for hooks. */

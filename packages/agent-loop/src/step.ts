@@ -217,7 +217,8 @@ async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
   const isUnheard = attempt.toolCalls.length > 0 || awaitsProvider(run, attempt)
   const goesOn = isUnheard && allCallsAnswered(run, attempt)
-  await run.options.onStepFinish?.(result as never, { loopState: () => saveRun(run, { goesOn, before }) })
+  const { onStepFinish } = run.options
+  await run.whileRunning(onStepFinish?.(result as never, { loopState: () => saveRun(run, { goesOn, before }) }))
   return { goesOn, before }
 }
 

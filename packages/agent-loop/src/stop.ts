@@ -12,7 +12,7 @@ export async function stopReasonAfter(run: Run, { goesOn }: FinishedStep): Promi
   if (!goesOn) return 'completed'
   const steps = run.stepResults
   for (const condition of [run.options.stopWhen ?? []].flat() as readonly StopCondition<never, never>[])
-    if (await condition({ steps: steps as never })) return 'stop-condition'
+    if (await run.whileRunning(condition({ steps: steps as never }))) return 'stop-condition'
   const { maxSteps = defaultMaxSteps } = run.options
   if (run.steps.length < maxSteps) return undefined
   run.warnings.push(

@@ -89,7 +89,7 @@ async function approved(
   const { toolApproval, toolsContext } = run.options
   const needed = toolApproval !== undefined || tools[call.toolName]?.needsApproval !== undefined
   if (!needed) return asked ? { ...asked, input } : verdict
-  const status = await resolveToolApproval({
+  const asking = resolveToolApproval({
     tools,
     toolCall: {
       type: 'tool-call',
@@ -102,6 +102,7 @@ async function approved(
     toolsContext: toolsContext ?? {},
     runtimeContext: run.requestContext,
   })
+  const status = await run.whileRunning(asking)
   if (status.type === 'denied') return { type: 'denied', input, reason: status.reason ?? 'The call is not allowed.' }
   if (asked) return { ...asked, input }
   return status.type === 'user-approval' ? { type: 'asked', input, reason: status.reason ?? '' } : verdict

@@ -187,7 +187,9 @@ async function settle(run: Run, attempt: Attempt, { call, outcome }: Settlement)
   const tool = attempt.prepared!.settings.tools[call.toolName]
   const { output } = outcome
   const modelOutput = tool?.toModelOutput
-    ? await createToolModelOutput({ toolCallId: call.toolCallId, input: call.input, output, tool, errorMode: 'none' })
+    ? await run.whileRunning(
+        createToolModelOutput({ toolCallId: call.toolCallId, input: call.input, output, tool, errorMode: 'none' }),
+      )
     : undefined
   list.updateTool(call.toolCallId, {
     state: 'output-available',

@@ -29,7 +29,7 @@ const conditions = process.env['LOCKSTEP_BUILT'] === '1' ? [] : ['--conditions=@
 async function shown(): Promise<{ readonly runs: readonly ShownRun[]; readonly steps: readonly ShownStep[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'devtools-'))
   try {
-    const program = join(import.meta.dirname, 'devtools-run.ts')
+    const program = join(import.meta.dirname, 'devtools-process.ts')
     await promisify(execFile)(process.execPath, [...conditions, '--no-warnings', program, folder])
     return JSON.parse(await readFile(join(folder, '.devtools/generations.json'), 'utf8')) as never
   } finally {

@@ -1,5 +1,5 @@
 // The spans of the real `@ai-sdk/otel` as a tree, in memory.
-import { OpenTelemetry } from '@ai-sdk/otel'
+import { OpenTelemetry, type LegacyOpenTelemetry } from '@ai-sdk/otel'
 import { context, SpanStatusCode } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
@@ -13,7 +13,10 @@ import {
 context.setGlobalContextManager(new AsyncLocalStorageContextManager())
 
 /** An integration, and what it made. */
-export function spanRecorder(options: ConstructorParameters<typeof OpenTelemetry>[0] = {}) {
+export function spanRecorder(
+  options: ConstructorParameters<typeof OpenTelemetry>[0] = {},
+  Integration: typeof OpenTelemetry | typeof LegacyOpenTelemetry = OpenTelemetry,
+) {
   const exporter = new InMemorySpanExporter()
   const started: ReadableSpan[] = []
   const order: SpanProcessor = {
@@ -24,7 +27,7 @@ export function spanRecorder(options: ConstructorParameters<typeof OpenTelemetry
   }
   const provider = new BasicTracerProvider({ spanProcessors: [order, new SimpleSpanProcessor(exporter)] })
   return {
-    integration: new OpenTelemetry({ tracer: provider.getTracer('test'), ...options }),
+    integration: new Integration({ tracer: provider.getTracer('test'), ...options }),
     /** Those that have ended. */
     get spans(): readonly ReadableSpan[] {
       return exporter.getFinishedSpans()

@@ -1,6 +1,7 @@
 // What holds for the telemetry of every run, however it goes and ends: found by random scripts.
 import { runLoop, type LoopResult } from '@lockstep/agent-loop'
 import { finishPart, streamOf } from '@lockstep/agent-loop/testing'
+import { LegacyOpenTelemetry } from '@ai-sdk/otel'
 import { MessageList } from '@lockstep/message-list'
 import type { Chunk, Processor } from '@lockstep/processors'
 import { tool, type Telemetry } from 'ai'
@@ -170,12 +171,15 @@ describe('every run that is told', () => {
     await fc.assert(
       fc.asyncProperty(scenario, async given => {
         const recorder = recording()
-        const spans = spanRecorder()
-        const { result } = await play(given, [recorder.integration, spans.integration])
+        const tracers = [spanRecorder(), spanRecorder({}, LegacyOpenTelemetry)]
+        const integrations = [recorder.integration, ...tracers.map(({ integration }) => integration)]
+        const { result } = await play(given, integrations)
         endings.add(result?.stopReason ?? 'left')
         expect(disorderIn(recorder.told)).toEqual([])
-        expect(spans.spans).toHaveLength(spans.startedCount)
-        expect(new Set(spans.spans.map(span => span.spanContext().traceId)).size).toBe(1)
+        for (const { spans, startedCount } of tracers) {
+          expect(spans).toHaveLength(startedCount)
+          expect(new Set(spans.map(span => span.spanContext().traceId)).size).toBe(1)
+        }
       }),
       { numRuns: 400, examples: [[stepsWithoutEnd]] },
     )
