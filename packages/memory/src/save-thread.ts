@@ -24,12 +24,24 @@ export interface Save {
   readonly marker?: AgentMessage
 }
 
+/** The save that is going on, by run: an abort lets a hook go before its save has ended. */
+const saving = new WeakMap<RunRows, Promise<void>>()
+
 /**
- * Saves a run. A writer that was quicker is no hindrance: its revision is read, and the rows of this run go after its.
+ * Saves a run, one save after the other. A writer that was quicker is no hindrance: its revision is read, and the rows of this run go after its.
  *
  * *Throws*: `wrong-resource`, `thread-deleted`, `thread-busy`, and what the store throws.
  */
-export async function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
+export function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
+  const before = saving.get(run) ?? Promise.resolve()
+  const saved = before.then(() => saveRows(store, run, save))
+  // Who called hears of a failure; the next save tries anew.
+  const settled = saved.catch(() => {})
+  saving.set(run, settled)
+  return saved
+}
+
+async function saveRows(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
   const { list } = save
   const threadId = threadIdOf(list)
   const before = await rowsInStore(store, threadId, run)

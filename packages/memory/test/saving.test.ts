@@ -344,6 +344,30 @@ describe('a run that fails', () => {
     )
   })
 
+  it('while it is being saved ends when that has ended', async () => {
+    const store = inMemoryStore()
+    const controller = new AbortController()
+    const commit = store.commit.bind(store)
+    let isSlow = true
+    const slow = Object.assign(Object.create(store) as ThreadStore, {
+      read: store.read.bind(store),
+      commit: async (...given: Parameters<ThreadStore['commit']>) => {
+        if (isSlow) {
+          isSlow = false
+          controller.abort(new Error('enough'))
+          for (let turn = 0; turn < 50; turn++) await new Promise(resolve => setImmediate(resolve))
+        }
+        return commit(...given)
+      },
+    })
+    const { agent } = conversation(['Hello.'], { store: slow })
+    await expect(agent.generate('Hi', { ...thread, abortSignal: controller.signal })).rejects.toThrow('enough')
+    expect(await storedLines(store)).toEqual(['user: Hi'])
+    const { thread: saved } = await store.read('t')
+    await new Promise(resolve => setImmediate(resolve))
+    expect((await store.read('t')).thread).toEqual(saved)
+  })
+
   it('because it could not be saved says so', async () => {
     const { agent } = conversation(['Hello.'], { store: storeThat(() => Promise.reject(new Error('disk on fire'))) })
     await expect(agent.generate('Hi', thread)).rejects.toMatchObject({
