@@ -29,7 +29,7 @@ const inHook = (hook: HookName) => (hang: Hang) => ({
 const places: readonly (readonly [string, (hang: Hang) => Partial<DrainOptions>])[] = [
   // Those that clean up are waited for: they run when a run was aborted, too.
   ...hookNames.filter(hook => hook !== 'processRunEnd' && hook !== 'flush').map(hook => [hook, inHook(hook)] as const),
-  ['a tool', hang => ({ tools: { look: tool({ inputSchema: input, execute: hang }) } })],
+  ['a tool', hang => ({ tools: { look: tool({ inputSchema: input, execute: (): Promise<string> => hang() }) } })],
   [
     'a tool that gives values on the way',
     hang => ({
