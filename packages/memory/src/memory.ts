@@ -166,15 +166,16 @@ function isLoaded(state: Partial<MemoryState>): state is MemoryState {
 
 /** What is saved in the middle of a run: it keeps what was said, should there be no end. */
 function soFar({ isReviewable }: RunMemory, list: MessageList): Save {
-  return { list, withResponse: !isReviewable, withOutcomes: true }
+  return { list, response: isReviewable ? 'nothing' : 'all', withOutcomes: true }
 }
 
 /** What is saved at the end. What no prompt was made of has not passed the input processors, and is not saved. */
 function atEnd({ isReviewable }: RunMemory, end: ProcessRunEndArgs<MemoryState>, state: MemoryState): Save {
   const { messageList: list, stopReason, tripwire } = end
+  const isFinal = !isReviewable || state.isReviewed
   return {
     list,
-    withResponse: !isReviewable || state.isReviewed,
+    response: isFinal ? 'all' : stopReason === 'suspended' ? 'waiting calls' : 'nothing',
     withOutcomes: state.isAccepted,
     ...(isCutShort(stopReason) ? { cutShort: stopReason } : {}),
     ...(tripwire === undefined ? {} : { marker: tripwireMarker(list, tripwire.processorId) }),

@@ -9,11 +9,17 @@ import type { ThreadStore } from './thread-store.ts'
 /** How many parts each such message had, by its id. */
 export type OpenMessages = Readonly<Record<string, number>>
 
+/**
+ * How much of a response is stored: all of it; nothing, while a processor may still change it as a whole; or of that the calls
+ * alone that wait for a person, so that the answer finds them.
+ */
+export type StoredResponse = 'all' | 'waiting calls' | 'nothing'
+
 /** How much of the list's versions counts. */
 export interface Continuation {
   readonly list: MessageList
-  /** Whether steps that were added are stored now. */
-  readonly withResponse: boolean
+  /** How much of the response is stored now. */
+  readonly response: StoredResponse
   /** How the run was cut short, if it was. */
   readonly cutShort?: StopReason | undefined
 }
@@ -33,15 +39,25 @@ export async function continuedMessages(
     const before = stored.getMessages()[0]!
     // As the word of a client: it adds results and answers to calls that are open, and changes nothing else.
     stored.add(list.find(before.id)!, 'input')
-    if (continuation.withResponse && list.sourceOf(before.id) === 'response') {
+    if (list.sourceOf(before.id) === 'response') {
       const { parts } = stored.find(before.id)!.content
       const own = parts.slice(0, open[before.id])
-      const steps = withEndedCalls(stepsAfter(own, list.find(before.id)!), continuation.cutShort)
+      const steps = withEndedCalls(
+        storedParts(stepsAfter(own, list.find(before.id)!), continuation.response),
+        continuation.cutShort,
+      )
       stored.update(before.id, draft => void (draft.content.parts = [...own, ...steps] as never))
     }
     const after = stored.find(before.id)!
     return after === before ? [] : [after]
   })
+}
+
+/** What of some parts of a response is stored. */
+export function storedParts(parts: readonly MessagePart[], response: StoredResponse): readonly MessagePart[] {
+  if (response === 'all') return parts
+  const waiting = parts.filter(part => isToolPart(part) && part.state === 'approval-requested')
+  return response === 'nothing' || waiting.length === 0 ? [] : [{ type: 'step-start' }, ...waiting]
 }
 
 /** The steps that a message has after the calls that it was stored with. */

@@ -1,8 +1,8 @@
 // Saving: the rows of a run in the store become what its list holds of the run, and nothing else is touched.
-import { MessageList, type AgentMessage } from '@lockstep/message-list'
+import { MessageList, type AgentMessage, type MessagePart } from '@lockstep/message-list'
 import type { StopReason } from '@lockstep/processors'
 import { MemoryError } from './errors.ts'
-import { continuedMessages } from './remembered-calls.ts'
+import { continuedMessages, storedParts, type StoredResponse } from './remembered-calls.ts'
 import { withEndedCalls } from './run-ending.ts'
 import { noteRows, rowsInStore, type Rows, type RunRows } from './run-rows.ts'
 import { checkOwner, threadIdOf } from './thread-owner.ts'
@@ -14,8 +14,8 @@ const mostConflicts = 100
 /** What is to be saved. */
 export interface Save {
   readonly list: MessageList
-  /** Whether what the model said is saved too, or the input alone. */
-  readonly withResponse: boolean
+  /** How much of what the model said is saved with the input. */
+  readonly response: StoredResponse
   /** Whether what became of remembered calls is saved too. */
   readonly withOutcomes: boolean
   /** How the run was cut short, if it was. */
@@ -99,32 +99,38 @@ function changedRows(
 }
 
 /** What the thread is to have of a run, in sequence. */
-function rowsOfRun(
-  run: RunRows,
-  { list, withResponse, cutShort, marker }: Save,
-  before: Rows,
-): readonly AgentMessage[] {
-  const said = messagesOfRun(list, withResponse).filter(({ id }) => !Object.hasOwn(run.open, id))
-  if (cutShort === undefined) return said
-  // The list went back to before the attempt that failed, and lost what input processors had changed for it. What was
-  // stored is what they let pass; what was not stored they did not.
-  const rows = said.flatMap(message => {
-    if (list.sourceOf(message.id) !== 'input') return ended(message, cutShort)
+function rowsOfRun(run: RunRows, { list, response, cutShort, marker }: Save, before: Rows): readonly AgentMessage[] {
+  const rows = messagesOfRun(list).flatMap(message => {
+    if (Object.hasOwn(run.open, message.id)) return []
+    if (list.sourceOf(message.id) === 'response') return withParts(message, partsOf(message, response, cutShort))
+    if (cutShort === undefined) return message
+    // The list went back to before the attempt that failed, and lost what input processors had changed for it. What was
+    // stored is what they let pass; what was not stored they did not.
     return run.rows.includes(message.id) ? (before.get(message.id) ?? message) : []
   })
   return marker === undefined ? rows : [...rows, marker]
 }
 
-function ended(message: AgentMessage, cutShort: StopReason): AgentMessage {
+function partsOf(
+  { content }: AgentMessage,
+  response: StoredResponse,
+  cutShort: StopReason | undefined,
+): readonly MessagePart[] {
+  return withEndedCalls(storedParts(content.parts, response), cutShort)
+}
+
+/** A message with other parts; none without any. */
+function withParts(message: AgentMessage, parts: readonly MessagePart[]): AgentMessage | readonly AgentMessage[] {
+  if (parts === message.content.parts) return message
+  if (parts.length === 0) return []
   const list = new MessageList().add(message, 'response')
-  const parts = withEndedCalls(message.content.parts, cutShort)
   list.update(message.id, draft => void (draft.content.parts = parts as never))
   return list.find(message.id)!
 }
 
-/** What a list holds of its run, in sequence: the input, and the response where it is wanted. */
-function messagesOfRun(list: MessageList, withResponse: boolean): readonly AgentMessage[] {
-  const wanted = new Set([...list.get.input.db(), ...(withResponse ? list.get.response.db() : [])])
+/** What a list holds of its run, in sequence: the input and the response. */
+function messagesOfRun(list: MessageList): readonly AgentMessage[] {
+  const wanted = new Set([...list.get.input.db(), ...list.get.response.db()])
   const messages = list.getMessages()
   const found: AgentMessage[] = []
   // What is remembered stands before it, and may be long.

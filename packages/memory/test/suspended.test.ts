@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai'
 import { tool } from 'ai'
 import type { LoopState } from '@lockstep/agent-loop'
-import type { Processor } from '@lockstep/agent'
+import type { AgentMessage, MessageList, Processor } from '@lockstep/agent'
 import type { ThreadStore } from '@lockstep/memory'
 import { memory } from '@lockstep/memory'
 import { inMemoryStore } from '@lockstep/memory/in-memory'
@@ -141,19 +141,41 @@ describe('a run that waits for a person', () => {
     expect((await storedLines(store))[1]).toBe(`${before} call-2:output-available=paid 5 Done.`)
   })
 
-  it('keeps its response out while a processor may still change it as a whole', async () => {
-    const review: Processor = { id: 'review', processOutputResult: () => {} }
-    const options = { store: inMemoryStore(), outputProcessors: [review] }
-    const asked = await cashier([asks], options).agent.generate(pay, thread)
-    expect(await storedLines(options.store)).toEqual(['user: Pay!'])
-    const taken = await memory(options).takeRun(asked.runId)
-    const { agent } = cashier(['Done.'], options)
-    const decisions = asked.pendingApprovals.map(({ approvalId }) => ({ approvalId, approved: true as const }))
-    await agent.resume(taken!.state as LoopState, decisions, thread).result
-    expect(await storedLines(options.store)).toEqual([
-      'user: Pay!',
-      'assistant: Let me pay. call-1:output-available=paid 5 Done.',
-    ])
+  describe('while a processor may still change its response as a whole', () => {
+    const review: Processor = {
+      id: 'review',
+      processOutputResult: ({ messages, messageList }) => edited(messageList, messages),
+    }
+    const edited = (list: MessageList, messages: readonly AgentMessage[]) => {
+      for (const { id } of messages)
+        list.update(id, draft => {
+          for (const part of draft.content.parts) if (part.type === 'text') part.text = `[${part.text}]`
+        })
+    }
+    const waits = ['user: Pay!', 'assistant: call-1:approval-requested']
+
+    it('has of it the call that waits, and all of it when it was resumed', async () => {
+      const options = { store: inMemoryStore(), outputProcessors: [review] }
+      const asked = await cashier([asks], options).agent.generate(pay, thread)
+      expect(await storedLines(options.store)).toEqual(waits)
+      const taken = await memory(options).takeRun(asked.runId)
+      const { agent } = cashier(['Done.'], options)
+      const decisions = asked.pendingApprovals.map(({ approvalId }) => ({ approvalId, approved: true as const }))
+      await agent.resume(taken!.state as LoopState, decisions, thread).result
+      expect(await storedLines(options.store)).toEqual([
+        'user: Pay!',
+        'assistant: [Let me pay.] call-1:output-available=paid 5 [Done.]',
+      ])
+    })
+
+    it('has of it the call that waits, and goes on with the answer of the client', async () => {
+      const { agent, store, paid } = cashier([asks, 'Done.'], { outputProcessors: [review] })
+      await agent.generate(pay, thread)
+      expect(await storedLines(store)).toEqual(waits)
+      await agent.generate(await answered(store), thread)
+      expect(paid).toEqual([5])
+      expect((await storedLines(store))[1]).toBe('assistant: call-1:output-available=paid 5 [Done.]')
+    })
   })
 
   it('that is refused when it goes on does not bring back what was hidden', async () => {
