@@ -229,7 +229,7 @@ function enterResponse(run: Run, attempt: Attempt): void {
   const list = run.list.as({ id: 'model', step: run.stepNumber })
   const opening = run.stepNumber === 0 ? run.prologueParts : []
   const parts = [{ type: 'step-start' }, ...opening, ...attempt.response.parts]
-  if (message) list.update(messageId, draft => void draft.content.parts.push(...(parts as never[])))
+  if (message) list.append(messageId, parts as readonly MessagePart[])
   else {
     const metadata = run.continuedId === undefined ? {} : { metadata: continuationOf(run.continuedId) }
     list.add({ id: messageId, role: 'assistant', content: { format: 2, parts, ...metadata } } as never, 'response')

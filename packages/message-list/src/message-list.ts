@@ -4,10 +4,10 @@ import { MessageListError } from './errors.ts'
 import { frozenJson } from './frozen-json.ts'
 import { changeTool, Merger, storedEdit } from './merge.ts'
 import type { Home } from './message-draft.ts'
-import type { AgentMessage, MessageSource } from './message.ts'
+import type { AgentMessage, MessagePart, MessageSource } from './message.ts'
 import { readInputs, type MessageInput } from './read-input.ts'
 import { draftOfAll, draftOfMessage, type Draft } from './recipe.ts'
-import { restored } from './read-stored.ts'
+import { appended, restored } from './read-stored.ts'
 import { reconciled } from './reconcile.ts'
 import { returnedEdits } from './returned-edits.ts'
 import { readSavedList, savedList, type SavedList } from './saved-list.ts'
@@ -166,6 +166,15 @@ export class MessageList {
       const message = transaction.get(id)
       transaction.replace(restored(message, draftOfMessage(message, recipe)))
     })
+  }
+
+  /**
+   * Adds parts at the end of a message, which is what an answer that grows needs most. What was there is not looked at.
+   *
+   * Throws: `unknown-message`, `invalid-message`, `unsafe-data`.
+   */
+  append(id: string, parts: readonly MessagePart[]): this {
+    return this.#commit(transaction => transaction.replace(appended(transaction.get(id), parts)))
   }
 
   /**

@@ -86,6 +86,7 @@ export function restored(base: AgentMessage, edited: AgentMessage): AgentMessage
     )
   }
   const parts = restoredParts(base.content.parts, content.parts, `${path}.content.parts`)
+  if (isSameAround(base, edited)) return parts === base.content.parts ? base : withParts(base, parts)
   const { parts: _, ...noted } = content
   const rest = frozenJson({ ...fields, content: { ...noted, parts: [] } }, path) as unknown as AgentMessage
   const { createdAt = base.createdAt } = check(envelope, rest, path)
@@ -106,6 +107,32 @@ export function restored(base: AgentMessage, edited: AgentMessage): AgentMessage
         createdAt,
         content: { format: 2, parts, metadata, providerMetadata } as AgentMessage['content'],
       })
+}
+
+/** Whether everything but the parts is what it was: then there is nothing else to check. */
+function isSameAround(base: AgentMessage, edited: AgentMessage): boolean {
+  return hasSameFields(base, edited, 'content') && hasSameFields(base.content, edited.content, 'parts')
+}
+
+function hasSameFields(base: object, edited: object, except: string): boolean {
+  const keys = Object.keys(edited)
+  const isSame = (key: string) =>
+    key === except || (base as Record<string, unknown>)[key] === (edited as Record<string, unknown>)[key]
+  return keys.length === Object.keys(base).length && keys.every(isSame)
+}
+
+function withParts(base: AgentMessage, parts: readonly MessagePart[]): AgentMessage {
+  return storedMessage({ ...base, content: { ...base.content, parts } })
+}
+
+/** A message with more parts at its end. What was there is not looked at. Throws as `restored` does. */
+export function appended(base: AgentMessage, parts: readonly unknown[]): AgentMessage {
+  const { length } = base.content.parts
+  const more = parts.flatMap((part, index) => {
+    const path = `message "${base.id}".content.parts[${length + index}]`
+    return readPart(frozenJson(part, path), path)
+  })
+  return more.length === 0 ? base : withParts(base, [...base.content.parts, ...more])
 }
 
 function restoredParts(
