@@ -6,6 +6,7 @@ import { continuedMessages, storedParts, type StoredResponse } from './remembere
 import { withEndedCalls } from './run-ending.ts'
 import { noteRows, rowsInStore, type Rows, type RunRows } from './run-rows.ts'
 import { checkOwner, threadIdOf } from './thread-owner.ts'
+import { inTurn } from './thread-queue.ts'
 import type { Thread, ThreadCommit, ThreadStore } from './thread-store.ts'
 
 /** So many writers that were quicker in turn are no contention any more. */
@@ -24,21 +25,13 @@ export interface Save {
   readonly marker?: AgentMessage
 }
 
-/** The save that is going on, by run: an abort lets a hook go before its save has ended. */
-const saving = new WeakMap<RunRows, Promise<void>>()
-
 /**
  * Saves a run, one save after the other. A writer that was quicker is no hindrance: its revision is read, and the rows of this run go after its.
  *
  * *Throws*: `wrong-resource`, `thread-deleted`, `thread-busy`, and what the store throws.
  */
-export function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
-  const before = saving.get(run) ?? Promise.resolve()
-  const saved = before.then(() => saveRows(store, run, save))
-  // Who called hears of a failure; the next save tries anew.
-  const settled = saved.catch(() => {})
-  saving.set(run, settled)
-  return saved
+export async function saveThread(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
+  await inTurn(store, threadIdOf(save.list), () => saveRows(store, run, save))
 }
 
 async function saveRows(store: ThreadStore, run: RunRows, save: Save): Promise<void> {
@@ -62,6 +55,7 @@ async function saveRows(store: ThreadStore, run: RunRows, save: Save): Promise<v
     if (thread === undefined) throw deletedThread(threadId)
     checkOwner(thread, list)
     run.revision = thread.revision
+    if (tries > 2) await aMoment()
   }
   throw new MemoryError(
     'thread-busy',
@@ -74,6 +68,11 @@ function deletedThread(threadId: string): MemoryError {
     'thread-deleted',
     `The thread "${threadId}" was deleted while a run was on it, so nothing of the run is kept. End the runs of a thread before deleting it.`,
   )
+}
+
+/** Long enough for a writer in another process to be done, and never as long as that of a rival. */
+function aMoment(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, Math.random() * 20))
 }
 
 /** A thread belongs to who began it. */

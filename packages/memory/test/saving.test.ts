@@ -388,22 +388,22 @@ describe('runs that share a thread', () => {
     const store = inMemoryStore()
     let open = () => {}
     const gate = new Promise<void>(resolve => (open = resolve))
-    const numbers = [0, 1, 2, 3, 4]
+    const numbers = Array.from({ length: 120 }, (_, number) => number)
     const runs = numbers.map(number => {
       const { agent } = conversation([rome, `answer ${number}`], {
         store,
         inputProcessors: [{ id: 'gate', processInputStep: () => gate }],
       })
-      return agent.generate(`question ${number}`, thread)
+      return agent.generate(`question ${number}.`, thread)
     })
     open()
     await Promise.all(runs)
     const lines = await storedLines(store)
-    expect(lines).toHaveLength(10)
+    expect(lines).toHaveLength(240)
     for (const number of numbers) {
-      const question = lines.indexOf(`user: question ${number}`)
+      const question = lines.indexOf(`user: question ${number}.`)
       expect(question).toBeGreaterThanOrEqual(0)
-      expect(lines.findIndex(line => line.endsWith(`answer ${number}`))).toBeGreaterThan(question)
+      expect(lines.findIndex(line => line.endsWith(` answer ${number}`))).toBeGreaterThan(question)
     }
   })
 
