@@ -159,7 +159,7 @@ export function restoredAttempt(run: Run, { place: saved, attemptNumber, summary
 }
 
 /** The list as it was, where most of it is what it is now. */
-export function savedBefore(before: Snapshot, now: SavedList): SavedBefore {
+function savedBefore(before: Snapshot, now: SavedList): SavedBefore {
   const current = new Set<unknown>(now.messages.map(({ message }) => message))
   return new MessageList({ snapshot: before })
     .toJSON()
@@ -175,7 +175,7 @@ export function snapshotBefore(saved: SavedBefore, state: LoopState): Snapshot {
 }
 
 /** The record of a step, for the state. */
-export function savedStep({ place, result }: AcceptedStep): SavedStep {
+function savedStep({ place, result }: AcceptedStep): SavedStep {
   const record = Object.entries(result).filter(([key]) => !inTheList.has(key))
   return { place: savedPlace(place), record: Object.fromEntries(record) as unknown as SavedStep['record'] }
 }
@@ -184,12 +184,12 @@ export function savedStep({ place, result }: AcceptedStep): SavedStep {
 const inTheList: ReadonlySet<string> = new Set([...Object.keys(contentOf([])), 'request'])
 
 /** The place of a step, by position instead of identity. */
-export function savedPlace({ messageId, index }: StepPlace): SavedPlace {
+function savedPlace({ messageId, index }: StepPlace): SavedPlace {
   return { messageId, index }
 }
 
 /** The place of a saved step in a list that was read from the state. Throws: `invalid-state`. */
-export function placeIn(list: MessageList, { messageId, index }: SavedPlace): StepPlace {
+function placeIn(list: MessageList, { messageId, index }: SavedPlace): StepPlace {
   const start = list.find(messageId)?.content.parts[index]
   if (start?.type !== 'step-start')
     throw new LoopError(
@@ -200,7 +200,7 @@ export function placeIn(list: MessageList, { messageId, index }: SavedPlace): St
 }
 
 /** A step as the run had it. What it said is read from the list. */
-export function restoredStep(list: MessageList, { place: saved, record }: SavedStep): AcceptedStep {
+function restoredStep(list: MessageList, { place: saved, record }: SavedStep): AcceptedStep {
   const place = placeIn(list, saved)
   const content = contentOf(partsOf(list, place))
   const result: StepResult = { ...record, ...content, request: {}, response: withDate(record.response) }
@@ -208,7 +208,7 @@ export function restoredStep(list: MessageList, { place: saved, record }: SavedS
 }
 
 /** Times are text in JSON. */
-export function withDate<T extends { readonly timestamp?: Date | undefined }>(response: T): T {
+function withDate<T extends { readonly timestamp?: Date | undefined }>(response: T): T {
   return response.timestamp === undefined ? response : { ...response, timestamp: new Date(response.timestamp) }
 }
 

@@ -36,6 +36,7 @@ type Block = { readonly kind: BlockKind; readonly id: string }
 export class PartReader {
   readonly #options: PartReaderOptions
   readonly #open = new Map<string, Block>()
+  readonly #toolCallIds = new Set<string>()
   #openedCount = 0
   #warnings: readonly SharedV4Warning[] = []
   #summary: CallSummary | undefined
@@ -126,7 +127,19 @@ export class PartReader {
     return this.#chunk(`${kind}-end`, withMetadata({ id: block.id }, part.providerMetadata))
   }
 
-  async #toolCall(part: LanguageModelV4ToolCall): Promise<Chunk> {
+  /** A call that comes twice is made once: an id names one call. */
+  #toolCall(part: LanguageModelV4ToolCall): Promise<Chunk> | undefined {
+    const { toolCallId, toolName } = part
+    if (!this.#toolCallIds.has(toolCallId)) {
+      this.#toolCallIds.add(toolCallId)
+      return this.#parsedCall(part)
+    }
+    const message = `The tool call '${toolCallId}' (${toolName}) came twice in one answer. The first one counts.`
+    this.#warnings = [...this.#warnings, { type: 'other', message }]
+    return undefined
+  }
+
+  async #parsedCall(part: LanguageModelV4ToolCall): Promise<Chunk> {
     const { toolCall } = await this.#options.parseToolCall(part)
     return this.#chunk('tool-call', toolCall)
   }
@@ -143,7 +156,7 @@ export class PartReader {
   #other(part: LanguageModelV4StreamPart): Chunk | undefined {
     switch (part.type) {
       case 'stream-start':
-        this.#warnings = part.warnings
+        this.#warnings = [...part.warnings, ...this.#warnings]
         return undefined
       case 'response-metadata':
         return this.#chunk('response-metadata', definedOf(part, ['id', 'timestamp', 'modelId']))

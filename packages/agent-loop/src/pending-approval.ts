@@ -148,7 +148,7 @@ async function checkDecision(run: Run, { toolName }: PendingCall, decision: Appr
 }
 
 /** Tells whether the person changed what the tool gets. */
-export function isEdited(decision: ApprovalDecision): decision is ApprovalDecision & { readonly input: unknown } {
+function isEdited(decision: ApprovalDecision): decision is ApprovalDecision & { readonly input: unknown } {
   return decision.approved && decision.input !== undefined
 }
 

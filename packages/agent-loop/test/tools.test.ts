@@ -200,6 +200,32 @@ describe('a tool', () => {
   })
 })
 
+describe('a call that comes twice', () => {
+  it.each([
+    ['as it was', '{"n":1}'],
+    ['with another input', '{"n":2}'],
+  ])('%s runs once: the first one counts, and the step says so', async (_, second) => {
+    const ran: number[] = []
+    const tools = { echo: tool({ inputSchema: echo, execute: ({ n }) => (ran.push(n), n) }) }
+    const calls = ['{"n":1}', second].map(text => ({
+      type: 'tool-call' as const,
+      toolCallId: 'a',
+      toolName: 'echo',
+      input: text,
+    }))
+    const { result, types } = await drain({
+      model: scriptedModel([{ parts: [...calls, finishPart('stop')] }, 'ok']),
+      tools,
+    })
+    expect(result.stopReason).toBe('completed')
+    expect(ran).toEqual([1])
+    expect(types.filter(type => type === 'tool-call')).toHaveLength(1)
+    expect(result.steps[0]!.warnings).toMatchObject([
+      { message: expect.stringContaining("'a' (echo) came twice") as string },
+    ])
+  })
+})
+
 describe('a tool of the provider', () => {
   const search = {
     type: 'provider',

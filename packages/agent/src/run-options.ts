@@ -77,6 +77,7 @@ export async function runOptionsFor<TOOLS extends ToolSet, OBJECT>(
     requestContext,
     maxProcessorRetries,
     approvalSecret,
+    telemetry: { functionId: config.id ?? config.name, ...given.telemetry },
     ...(memory?.around(processors) ?? processors),
   }) as RunLoopOptions<TOOLS, OBJECT>
 }

@@ -81,7 +81,7 @@ describe('agent.resume', () => {
   })
 })
 
-const script = join(import.meta.dirname, 'suspend-and-wait.ts')
+const script = join(import.meta.dirname, 'suspended-process.ts')
 const conditions = process.env['LOCKSTEP_BUILT'] === '1' ? [] : ['--conditions=@lockstep/source']
 
 describe('a stream', () => {
