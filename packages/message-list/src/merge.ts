@@ -105,11 +105,14 @@ export class Merger {
         { path: reading.path },
       )
     }
-    const trusted = trust[this.#source] > 0
+    const isKnownBetter = trust[this.#source] > trust[before]
+    const parts = isKnownBetter
+      ? knownParts(existing, reading)
+      : mergedParts(existing, reading, trust[this.#source] > 0)
     const draft = isHeard
-      ? updated(existing, { ...reading.draft, parts: mergedParts(existing, reading, trusted) })
+      ? updated(existing, { ...reading.draft, parts })
       : updated(existing, { role: reading.draft.role, parts: advancedParts(existing, reading) })
-    const source = trust[this.#source] > trust[before] ? this.#source : before
+    const source = isKnownBetter ? this.#source : before
     this.#transaction.replace(sharedMessage(existing, settle(draft, existing.id, this.#home)), source)
   }
 
@@ -184,6 +187,15 @@ function mergedParts(existing: AgentMessage, reading: MessageReading, trusted: b
     if (stored === undefined) return part
     if (rankOf(part as ToolPart) < rankOf(stored)) return stored
     return trusted ? withModelOutput(part as ToolPart, stored) : advancedTool(stored, part as ToolPart, reading.path)
+  })
+}
+
+/** The parts of a message from a better source, with what the copy that was there before it says of calls that are open. */
+function knownParts(copy: AgentMessage, reading: MessageReading): readonly MessagePart[] {
+  const copies = callsOf(copy)
+  return reading.draft.parts.map(part => {
+    const earlier = isToolPart(part) ? copies.get(part.toolCallId) : undefined
+    return earlier === undefined ? part : advancedTool(part as ToolPart, earlier, reading.path)
   })
 }
 
