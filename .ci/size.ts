@@ -10,6 +10,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   'batch-executor': 27_000,
   'processors-builtin': 23_000,
   memory: 26_000,
+  testing: 16_000,
   testing: 9_000,
   agent: 20_000,
 }
