@@ -4,7 +4,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { CallModel, ModelChoice } from './call-model.ts'
 import type { ProcessorContext, RunHost, StepPosition } from './context.ts'
 import { ProcessorError } from './errors.ts'
-import type { Ledger, ProcessorEffect } from './ledger.ts'
+import type { HookTotal, Ledger, ProcessorEffect } from './ledger.ts'
 import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { HookName, Processor } from './processor.ts'
 import { TripWire, type AbortOptions } from './trip-wire.ts'
@@ -16,6 +16,8 @@ export interface HookScope {
   readonly ledger: Ledger
   stateOf(processorId: string): object
 }
+
+const timedEvery = 16
 
 /** The hooks that may only look: a refusal in them is a mistake. */
 const observers: ReadonlySet<HookName> = new Set<HookName>(['processStepEnd', 'processRunEnd'])
@@ -38,6 +40,9 @@ export class HookCall {
   #misuse: ProcessorError | undefined
   #open = true
   readonly #toolCallId: string | undefined
+  /** Where the sums of this hook of this processor are; found once, since a stream is called for every chunk. */
+  readonly #total: HookTotal
+  #callCount = 0
   /** From the first call that is not accounted for to the last; a stream has many. */
   #startedAt: number | undefined
   #endedAt = 0
@@ -54,6 +59,7 @@ export class HookCall {
     this.hook = at.hook
     this.position = at.position
     this.#toolCallId = at.toolCallId
+    this.#total = scope.ledger.totalOf(processor.id, at.hook)
     this.list = scope.host.list.as({ id: processor.id, hook: at.hook, step: at.position.stepNumber })
     this.#before = processor.onError === 'skip' && !concurrent.has(at.hook) ? this.list.snapshot() : undefined
   }
@@ -84,7 +90,7 @@ export class HookCall {
    * Throws: the tripwire, also when the hook swallowed it; a `ProcessorError` for anything else that was thrown.
    */
   run<T>(call: () => MaybePromise<T>, skipped: T): MaybePromise<T> {
-    const startedAt = performance.now()
+    const startedAt = this.#isTimed() ? performance.now() : undefined
     this.#startedAt ??= startedAt
     let result: MaybePromise<T>
     try {
@@ -100,7 +106,7 @@ export class HookCall {
     return this.#settle(result, startedAt, skipped)
   }
 
-  async #settle<T>(result: PromiseLike<T>, startedAt: number, skipped: T): Promise<T> {
+  async #settle<T>(result: PromiseLike<T>, startedAt: number | undefined, skipped: T): Promise<T> {
     let settled: T
     try {
       settled = await (cleanups.has(this.hook) ? result : untilAborted(result, this.#scope.host.abortSignal))
@@ -179,7 +185,8 @@ export class HookCall {
     const { stepNumber, attemptNumber } = this.position
     const event = { stepNumber, attemptNumber, processorId: this.processor.id, hook: this.hook, effect }
     this.#scope.ledger.note(event)
-    const [startedAt, endedAt] = [this.#startedAt ?? this.#endedAt, this.#endedAt]
+    const endedAt = this.hook === 'processOutputStream' ? performance.now() : this.#endedAt
+    const startedAt = this.#startedAt ?? endedAt
     this.#startedAt = undefined
     this.#scope.host.onEffect?.({ event, call: this, toolCallId: this.#toolCallId, startedAt, endedAt })
   }
@@ -197,9 +204,18 @@ export class HookCall {
     this.#open = false
   }
 
-  #count(startedAt: number): void {
+  /** Looking at the clock costs as much as a small hook: of the calls of a stream, every sixteenth is timed. */
+  #isTimed(): boolean {
+    return this.hook !== 'processOutputStream' || this.#callCount % timedEvery === 0
+  }
+
+  #count(startedAt: number | undefined): void {
+    this.#callCount++
+    this.#total.callCount++
+    if (startedAt === undefined) return
     this.#endedAt = performance.now()
-    this.#scope.ledger.count(this.processor.id, this.hook, { count: 1, timeMs: this.#endedAt - startedAt })
+    this.#total.timedCount++
+    this.#total.timedMs += this.#endedAt - startedAt
   }
 }
 

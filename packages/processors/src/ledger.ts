@@ -41,53 +41,68 @@ export interface LedgerTotal {
   readonly retryCount: number
 }
 
+/** The sums of one hook of one processor while a run goes. Hooks count here directly. */
+export interface HookTotal {
+  callCount: number
+  /** The calls that were timed, and how long they took together. */
+  timedCount: number
+  timedMs: number
+  effectCount: number
+  retryCount: number
+}
+
 /** Collects events and totals of one run. */
 export class Ledger {
   readonly #events: LedgerEvent[]
-  readonly #totals = new Map<string, Mutable<LedgerTotal>>()
+  readonly #totals = new Map<HookName, Map<string, HookTotal>>()
 
   /** Goes on from an account that was saved. */
   constructor(saved: { readonly events: readonly LedgerEvent[]; readonly totals: readonly LedgerTotal[] } = nothing) {
     this.#events = [...saved.events]
-    for (const total of saved.totals) this.#totals.set(keyOf(total.processorId, total.hook), { ...total })
+    for (const { processorId, hook, callCount, timeMs, effectCount, retryCount } of saved.totals)
+      Object.assign(this.totalOf(processorId, hook), {
+        callCount,
+        timedCount: callCount,
+        timedMs: timeMs,
+        effectCount,
+        retryCount,
+      })
   }
 
   get events(): readonly LedgerEvent[] {
     return this.#events
   }
 
+  /** Those that were called, or did something. */
   get totals(): readonly LedgerTotal[] {
-    return [...this.#totals.values()]
-  }
-
-  count(processorId: string, hook: HookName, calls: { readonly count: number; readonly timeMs: number }): void {
-    const total = this.#total(processorId, hook)
-    total.callCount += calls.count
-    total.timeMs += calls.timeMs
+    return [...this.#totals].flatMap(([hook, ofHook]) =>
+      [...ofHook].flatMap(([processorId, total]) => {
+        const { callCount, timedCount, timedMs, effectCount, retryCount } = total
+        if (callCount + effectCount === 0) return []
+        const timeMs = timedCount === 0 ? 0 : (timedMs / timedCount) * callCount
+        return [{ processorId, hook, callCount, timeMs, effectCount, retryCount }]
+      }),
+    )
   }
 
   note(event: LedgerEvent): void {
     this.#events.push(event)
-    const total = this.#total(event.processorId, event.hook)
+    const total = this.totalOf(event.processorId, event.hook)
     total.effectCount++
     if (event.effect.type === 'tripwire' && event.effect.retry) total.retryCount++
   }
 
-  #total(processorId: string, hook: HookName): Mutable<LedgerTotal> {
-    const key = keyOf(processorId, hook)
-    let total = this.#totals.get(key)
+  /** The sums of one hook of one processor, to count in. */
+  totalOf(processorId: string, hook: HookName): HookTotal {
+    let ofHook = this.#totals.get(hook)
+    if (!ofHook) this.#totals.set(hook, (ofHook = new Map()))
+    let total = ofHook.get(processorId)
     if (!total) {
-      total = { processorId, hook, callCount: 0, timeMs: 0, effectCount: 0, retryCount: 0 }
-      this.#totals.set(key, total)
+      total = { callCount: 0, timedCount: 0, timedMs: 0, effectCount: 0, retryCount: 0 }
+      ofHook.set(processorId, total)
     }
     return total
   }
 }
 
 const nothing = { events: [], totals: [] }
-
-function keyOf(processorId: string, hook: HookName): string {
-  return `${hook}\n${processorId}`
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }

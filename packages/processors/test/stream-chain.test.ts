@@ -1,5 +1,5 @@
 import type { Chunk, DataChunk, Processor, ProcessOutputStreamArgs } from '@lockstep/processors'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { atStart, chunkOf, hooked, said, stepResult, testRun, text, textsOf } from './run-host.ts'
 
 type Stream = NonNullable<Processor['processOutputStream']>
@@ -397,6 +397,15 @@ describe('the account of the chain', () => {
     for (const words of ['a', 'b', 'c']) await chain.pass(text(words))
     chain.close()
     expect(run.runner.ledger.events).toMatchObject([{ effect: { text: 'regrouped', held: 2, dropped: 0 } }])
+  })
+
+  it('counts every call, and looks at the clock for every sixteenth', async () => {
+    const { chain, run } = chainOf(streaming('p', ({ part }) => part))
+    const clock = vi.spyOn(performance, 'now')
+    for (let index = 0; index < 160; index++) await chain.pass(text('x'))
+    expect(clock).toHaveBeenCalledTimes(20)
+    clock.mockRestore()
+    expect(run.runner.ledger.totals).toMatchObject([{ processorId: 'p', callCount: 160 }])
   })
 
   it('says nothing about a chain that changed nothing', async () => {
