@@ -25,12 +25,19 @@ export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
     await askFor(run, attempt, call)
     note(run, call, 'asked')
   }
+  const [first] = others
+  if (others.length === 1) await runToolCall(run, attempt, { call: first!, signal: run.signal })
+  else await runSideBySide(run, attempt, others)
+}
+
+/** Runs calls at once up to a bound. When one fails for good, the others are told to stop. */
+async function runSideBySide(run: Run, attempt: Attempt, calls: readonly GuardedToolCall[]): Promise<void> {
   const phase = new AbortController()
   const unlink = follow(run.signal, phase)
   try {
-    const waiting = others.values()
+    const waiting = calls.values()
     const workers = Array.from(
-      { length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, others.length) },
+      { length: Math.min(run.options.toolConcurrency ?? defaultConcurrency, calls.length) },
       async () => {
         for (const call of waiting) await runToolCall(run, attempt, { call, signal: phase.signal })
       },
