@@ -15,6 +15,8 @@ export type ChainOutput = Chunk | readonly Chunk[] | undefined
 export class StreamChain {
   readonly #links: readonly Link[]
   readonly #flushes: readonly boolean[]
+  /** The blocks of this attempt. */
+  readonly #blocks = new Set<string>()
 
   constructor(scope: HookScope, processors: ProcessorPlan['streaming'], position: StepPosition) {
     this.#links = processors.map(processor => new Link(scope, processor, position))
@@ -25,6 +27,7 @@ export class StreamChain {
   pass(chunk: Chunk, writerId?: string): MaybePromise<ChainOutput> {
     if (this.#links.length === 0) return chunk
     if ('payload' in chunk) Object.freeze(chunk.payload)
+    if (opensBlock(chunk)) this.#blocks.add(chunk.payload.id)
     return this.#passFrom(0, Object.freeze(chunk), writerId)
   }
 
@@ -76,14 +79,21 @@ export class StreamChain {
     return isPromiseLike(all) ? all.then(() => out) : out
   }
 
+  /** State outlives an attempt that is withdrawn; what a processor held of that attempt does not. */
+  #ofThisAttempt(held: Chunk | readonly Chunk[]): readonly Chunk[] {
+    return chunksOf(held).filter(chunk => {
+      if (opensBlock(chunk)) this.#blocks.add(chunk.payload.id)
+      return !isText(chunk) || this.#blocks.has(chunk.payload.id)
+    })
+  }
+
   async #flushAll(reason: FlushArgs['reason'], blockId: string | undefined): Promise<readonly Chunk[]> {
     const out: Chunk[] = []
     for (const [index, link] of this.#links.entries()) {
       if (!this.#flushes[index]) continue
       const held = await link.flush(reason, blockId)
       if (held === undefined || held === null) continue
-      for (const chunk of Array.isArray(held) ? (held as readonly Chunk[]) : [held as Chunk])
-        append(out, await this.#passFrom(index + 1, chunk))
+      for (const chunk of this.#ofThisAttempt(held)) append(out, await this.#passFrom(index + 1, chunk))
     }
     return out
   }
@@ -196,6 +206,10 @@ class Link {
     if (!comparison) this.#texts.set(id, (comparison = new TextComparison()))
     comparison.enter(isText(before) ? before.payload.text : '', isText(after) ? after.payload.text : '')
   }
+}
+
+function opensBlock(chunk: Chunk): chunk is ChunkNamed<'text-start' | 'reasoning-start'> {
+  return chunk.type === 'text-start' || chunk.type === 'reasoning-start'
 }
 
 function isText(chunk: Chunk | undefined): chunk is ChunkNamed<'text-delta' | 'reasoning-delta'> {

@@ -257,8 +257,7 @@ describe('flush', () => {
       holder('second', '2'),
       mapText('mark', words => `<${words}>`),
     )
-    await chain.pass(text('a'))
-    await chain.pass(text('b'))
+    for (const chunk of [chunkOf('text-start'), text('a'), text('b')]) await chain.pass(chunk)
     expect(said(await chain.flush('block-end', '0'))).toEqual(['<ab12>'])
     expect(said(await chain.flush('finish'))).toEqual([])
   })
@@ -283,7 +282,24 @@ describe('flush', () => {
       hooked('p', { flush: () => [text('a'), text('b')] }),
       mapText('mark', words => `${words}!`),
     )
+    await chain.pass(chunkOf('text-start'))
     expect(said(await chain.flush('finish'))).toEqual(['a!', 'b!'])
+  })
+
+  it('drops what a processor still holds of an attempt that was withdrawn', async () => {
+    const run = testRun({ outputProcessors: [holder('p')] })
+    const withdrawn = run.runner.streamChain(atStart)
+    for (const chunk of [chunkOf('text-start', { id: '0.0.0' }), text('secret', '0.0.0')]) await withdrawn.pass(chunk)
+    withdrawn.close()
+    const next = run.runner.streamChain({ ...atStart, attemptNumber: 1 })
+    await next.pass(chunkOf('text-start', { id: '0.1.0' }))
+    expect(said(await next.flush('block-end', '0.0.0'))).toEqual([])
+  })
+
+  it('may open a block of its own', async () => {
+    const own = [chunkOf('text-start', { id: 'own' }), text('by the way', 'own'), chunkOf('text-end', { id: 'own' })]
+    const { chain } = chainOf(hooked('p', { flush: () => own }))
+    expect(said(await chain.flush('finish'))).toEqual(['text-start', 'by the way', 'text-end'])
   })
 
   it('keeps the order of the array for a processor that only flushes', async () => {
@@ -305,6 +321,7 @@ describe('flush', () => {
 
   it('runs after an abort of the run, so that what was held can still be told', async () => {
     const { chain, run } = chainOf(hooked('p', { flush: async () => (await Promise.resolve(), text('the end')) }))
+    await chain.pass(chunkOf('text-start'))
     run.controller.abort(new Error('enough'))
     expect(said(await chain.flush('abort'))).toEqual(['the end'])
   })
