@@ -11,7 +11,6 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   'processors-builtin': 23_000,
   memory: 26_000,
   testing: 16_000,
-  testing: 9_000,
   agent: 20_000,
 }
 

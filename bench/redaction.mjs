@@ -49,7 +49,10 @@ console.log('  a processor that passes it on   ', micros(measure(() => [pass], a
 console.log('  secret-redactor                 ', micros(measure(() => [secretRedactor()], answer)))
 console.log('  redactor                        ', micros(measure(() => [redactor()], answer)))
 const kinds = [['email', 'phone'], ['card', 'iban'], ['ip'], ['url']]
-const five = () => [secretRedactor(), ...kinds.map((some, index) => named(redactor({ kinds: some }), `redactor-${index}`))]
+const five = () => [
+  secretRedactor(),
+  ...kinds.map((some, index) => named(redactor({ kinds: some }), `redactor-${index}`)),
+]
 console.log('  five redactors                  ', micros(measure(five, answer)))
 
 console.log('a hundred thousand characters in pieces of 16, of')
@@ -67,6 +70,6 @@ for (const [what, unit] of [
   ['what is not seen', '\u200b'],
 ]) {
   const text = unit.repeat(Math.ceil(100_000 / unit.length)).slice(0, 100_000)
-  const time = measure(() => [redactor({ kinds: { url: 'redact' } })], text, 16) * (text.length / 16) / 1000
+  const time = (measure(() => [redactor({ kinds: { url: 'redact' } })], text, 16) * (text.length / 16)) / 1000
   console.log(`  ${what.padEnd(32)} ${time.toFixed(0)} ms`)
 }

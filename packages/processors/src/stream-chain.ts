@@ -83,7 +83,7 @@ export class StreamChain {
   #ofThisAttempt(held: Chunk | readonly Chunk[]): readonly Chunk[] {
     return chunksOf(held).filter(chunk => {
       if (opensBlock(chunk)) this.#blocks.add(chunk.payload.id)
-      return !isText(chunk) || this.#blocks.has(chunk.payload.id)
+      return !isPiece(chunk) || this.#blocks.has(chunk.payload.id)
     })
   }
 
@@ -188,7 +188,7 @@ class Link {
           'invalid-return',
           `returned ${JSON.stringify(chunk)} from processOutputStream. Return chunks, null to drop the one that came, or the part itself.`,
         )
-    if (isText(part)) {
+    if (isPiece(part)) {
       if (chunks.length === 0) this.#held++
       this.#enterText(part, chunks[0])
       for (const chunk of chunks.slice(1)) this.#enterText(undefined, chunk)
@@ -200,20 +200,28 @@ class Link {
 
   /** Text is compared by block, since a processor may hold it and give it back later, cut elsewhere. */
   #enterText(before: Chunk | undefined, after: Chunk | undefined): void {
-    const id = isText(before) ? before.payload.id : isText(after) ? after.payload.id : undefined
+    const id = isPiece(before) ? before.payload.id : isPiece(after) ? after.payload.id : undefined
     if (id === undefined) return
     let comparison = this.#texts.get(id)
     if (!comparison) this.#texts.set(id, (comparison = new TextComparison()))
-    comparison.enter(isText(before) ? before.payload.text : '', isText(after) ? after.payload.text : '')
+    comparison.enter(isPiece(before) ? textOf(before) : '', isPiece(after) ? textOf(after) : '')
   }
 }
 
-function opensBlock(chunk: Chunk): chunk is ChunkNamed<'text-start' | 'reasoning-start'> {
-  return chunk.type === 'text-start' || chunk.type === 'reasoning-start'
+type BlockStart = ChunkNamed<'text-start' | 'reasoning-start' | 'tool-input-start'>
+type Piece = ChunkNamed<'text-delta' | 'reasoning-delta' | 'tool-input-delta'>
+
+function opensBlock(chunk: Chunk): chunk is BlockStart {
+  return chunk.type === 'text-start' || chunk.type === 'reasoning-start' || chunk.type === 'tool-input-start'
 }
 
-function isText(chunk: Chunk | undefined): chunk is ChunkNamed<'text-delta' | 'reasoning-delta'> {
-  return chunk?.type === 'text-delta' || chunk?.type === 'reasoning-delta'
+/** A piece of something that comes in pieces: text, reasoning, the input of a tool. */
+function isPiece(chunk: Chunk | undefined): chunk is Piece {
+  return chunk?.type === 'text-delta' || chunk?.type === 'reasoning-delta' || chunk?.type === 'tool-input-delta'
+}
+
+function textOf(chunk: Piece): string {
+  return chunk.type === 'tool-input-delta' ? chunk.payload.delta : chunk.payload.text
 }
 
 function chunksOf(result: ProcessOutputStreamReturn): readonly Chunk[] {

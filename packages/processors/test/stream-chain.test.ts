@@ -416,6 +416,23 @@ describe('the account of the chain', () => {
     expect(run.runner.ledger.events).toMatchObject([{ effect: { text: 'regrouped', held: 2, dropped: 0 } }])
   })
 
+  it('compares the input of a tool as it compares text', async () => {
+    const delta = (words: string) =>
+      ({ type: 'tool-input-delta', runId: 'run-1', from: 'AGENT', payload: { id: 'c', delta: words } }) as const
+    const { chain, run } = chainOf(
+      streaming('p', ({ part }) =>
+        part.type === 'tool-input-delta' && part.payload.delta === '{'
+          ? null
+          : part.type === 'tool-input-delta'
+            ? delta(`{${part.payload.delta}`)
+            : part,
+      ),
+    )
+    for (const words of ['{', '}']) await chain.pass(delta(words))
+    chain.close()
+    expect(run.runner.ledger.events).toMatchObject([{ effect: { text: 'regrouped', held: 1, changed: 0 } }])
+  })
+
   it('counts every call, and looks at the clock for every sixteenth', async () => {
     const { chain, run } = chainOf(streaming('p', ({ part }) => part))
     const clock = vi.spyOn(performance, 'now')
