@@ -56,7 +56,7 @@ export function broken(
   law: LawName,
   { where, fact, cure }: { readonly where: string; readonly fact: string; readonly cure: string },
 ): TestingError {
-  return new TestingError('law-broken', `${law}: with ${where}, ${fact}. ${cure}`)
+  return new TestingError('law-broken', `${law}: with ${where}, ${fact.replace(/\.$/, '')}. ${cure}`)
 }
 
 /** Makes the run of a scenario. */

@@ -113,7 +113,7 @@ export const brokenProcessors: readonly BrokenProcessor[] = [
   {
     mistake: 'shows another text than its author says',
     law: 'any-cut',
-    make: wordGuard,
+    make: () => wordGuard(),
     options: { texts: [{ text: 'a secret', shown: 'a ******' }] },
   },
   { mistake: 'never lets go of the last characters', law: 'tail-at-finish', make: () => holding() },

@@ -5,7 +5,7 @@ import { again, judge, optionalJudge, pickyGuard, shouter, toolGuard, window, wo
 
 const texts = ['It is no secret, so', 'secret', 'secretary and secrets keep secret: secret']
 
-processorContract(wordGuard, {
+processorContract(() => wordGuard(), {
   texts: [...texts, { text: 'a secret.', shown: 'a [removed].' }],
 })
 processorContract(shouter)

@@ -10,7 +10,7 @@ interface Held {
 const says = (piece: Piece, text: string): Piece => ({ ...piece, payload: { ...piece.payload, text } }) as Piece
 
 /** Holds a word back until it ends, block by block, and replaces one. */
-export function wordGuard(word = 'secret'): Processor<'word-guard', unknown, Held> {
+export function wordGuard({ word = 'secret' } = {}): Processor<'word-guard', unknown, Held> {
   const replaced = (text: string) => text.replaceAll(new RegExp(`\\b${word}\\b`, 'g'), '[removed]')
   return {
     id: 'word-guard',

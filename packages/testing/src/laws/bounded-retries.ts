@@ -66,7 +66,7 @@ async function checkRun(factory: ProcessorFactory, scenario: Scenario): Promise<
   if (retryCount >= budget)
     throw broken('bounded-retries', {
       where,
-      fact: `the processor asked for another attempt ${retryCount} times and would not have stopped`,
+      fact: `the processor asked for another attempt ${budget} times and would not have stopped`,
       cure: 'Look at `retryCount`: `abort(reason, { retry: retryCount < 2 })`; if the budget of the caller is all you want, skip this law and say so.',
     })
 }

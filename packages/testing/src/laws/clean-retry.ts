@@ -6,6 +6,7 @@ import { plainTexts, textSample } from '../contract-samples.ts'
 import { cutModel, eachUnit } from '../cut-model.ts'
 import { hasHook } from '../processor-places.ts'
 import { broken, type LawOptions, type ProcessorLaw } from '../processor-law.ts'
+import { runAborted } from '../aborted-run.ts'
 import { inShort } from '../run-outcome.ts'
 import { runWith, type ProcessorRun, type RunWithOptions } from '../run-with.ts'
 import { quoted } from '../scenario.ts'
@@ -18,36 +19,54 @@ export const cleanRetry: ProcessorLaw = {
   async check(factory, options: LawOptions = {}) {
     const texts = [...(options.texts ?? []).map(sample => textSample(sample).text), ...plainTexts]
     const second = plainTexts[1]!
-    const expected = await runWith(factory(), { model: cutModel([{ text: second }], eachUnit) })
-    if (expected.result.stopReason !== 'completed') return
-    for (const first of texts)
-      for (const [how, withdrawn] of Object.entries(withdrawals)) {
-        const run = await withdrawn(factory(), first, second)
-        if (run.result.stopReason === 'tripwire' || run.screen === expected.screen) continue
-        throw broken('clean-retry', {
-          where: `the attempt ${quoted(first)}, ${how}, and then ${quoted(second)}`,
-          fact: `the screen shows ${inShort(run.screen)} and not ${inShort(expected.screen)}`,
-          cure: '`state` is not rolled back with an attempt: keep what you hold by block id (ids are unique in a run), and drop it when `streamParts` begins anew.',
-        })
+    for (const [how, { turnOf, others }] of Object.entries(withdrawals))
+      for (const [end, run] of Object.entries(ends)) {
+        const expected = await run(factory(), { before: [], text: second })
+        if (expected.result.stopReason === 'tripwire') continue
+        for (const first of texts) {
+          const turn = turnOf(first)
+          const { result, screen } = await run(factory(), { before: [turn], text: second, others: others() })
+          if (result.stopReason === 'tripwire' || screen === expected.screen) continue
+          throw broken('clean-retry', {
+            where: `the attempt ${quoted(first)}, ${how}, and then ${quoted(second)}, ${end}`,
+            fact: `the screen shows ${inShort(screen)} and not ${inShort(expected.screen)}`,
+            cure: 'Neither `state` nor the instance is rolled back with an attempt: forget what you hold when one begins (`streamParts.length === 1`).',
+          })
+        }
       }
   },
 }
 
-type Withdrawal = (processor: Processor, first: string, second: string) => Promise<ProcessorRun>
+type Others = NonNullable<RunWithOptions['others']>
 
-const withdrawals: Readonly<Record<string, Withdrawal>> = {
-  'refused by another processor': (processor, first, second) =>
-    runTwice(processor, [{ text: first }, { text: second }], { outputProcessors: [refusesOnce()] }),
-  'cut off by a failure of the provider': (processor, first, second) =>
-    runTwice(processor, [{ parts: brokenOff(first) }, { text: second }], { errorProcessors: [triesAgain] }),
+/** Why an attempt is withdrawn, and by whom. */
+const withdrawals: {
+  readonly [how: string]: { readonly turnOf: (text: string) => ScriptedTurn; readonly others: () => Others }
+} = {
+  'refused by another processor': {
+    turnOf: text => ({ text: text.split('') }),
+    others: () => ({ outputProcessors: [refusesOnce()] }),
+  },
+  'cut off by a failure of the provider': {
+    turnOf: text => ({ parts: brokenOff(text) }),
+    others: () => ({ errorProcessors: [triesAgain] }),
+  },
 }
 
-function runTwice(
-  processor: Processor,
-  turns: readonly ScriptedTurn[],
-  others: NonNullable<RunWithOptions['others']>,
-): Promise<ProcessorRun> {
-  return runWith(processor, { model: cutModel(turns, eachUnit), others, maxProcessorRetries: 3 })
+interface Attempts {
+  readonly before: readonly ScriptedTurn[]
+  readonly text: string
+  readonly others?: Others
+}
+
+type RunAfter = (processor: Processor, attempts: Attempts) => Promise<ProcessorRun>
+
+/** How the attempt after it ends. */
+const ends: { readonly [end: string]: RunAfter } = {
+  'said to its end': (processor, { before, text, others = {} }) =>
+    runWith(processor, { model: cutModel([...before, { text }], eachUnit), others, maxProcessorRetries: 3 }),
+  'aborted at its end': (processor, { before, text, others = {} }) =>
+    runAborted(processor, { turns: before, text, cut: eachUnit }, { others, maxProcessorRetries: 3 }),
 }
 
 /** Refuses the first answer that it sees. */

@@ -59,7 +59,8 @@ function noting(processor: Processor, writes: string[]): Processor {
 }
 
 function frozenWriteIn({ result }: ProcessorRun): string | undefined {
-  if (ProcessorError.isInstance(result.error) && result.error.code === 'frozen-write') return result.error.message
+  const { error } = result
+  if (ProcessorError.isInstance(error) && error.code === 'frozen-write') return `${error.hook} wrote to what is frozen`
   for (const { effect, hook } of result.trace.events)
     if (effect.type === 'skipped' && frozenWriteError(effect.error, hook)) return `${hook} wrote to what is frozen`
   return undefined

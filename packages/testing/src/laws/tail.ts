@@ -1,10 +1,9 @@
 // tail-at-finish, tail-at-abort: what a processor held back is let go of when the text ends, whatever ends it.
-import { MockLanguageModelV4 } from 'ai/test'
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { plainTexts } from '../contract-samples.ts'
 import { cutModel, eachUnit, whole, type Cut } from '../cut-model.ts'
 import { hasHook } from '../processor-places.ts'
 import { broken, type LawName, type ProcessorFactory, type ProcessorLaw } from '../processor-law.ts'
+import { runAborted } from '../aborted-run.ts'
 import { inShort } from '../run-outcome.ts'
 import { runWith, type ProcessorRun } from '../run-with.ts'
 import type { Processor } from '@lockstep/processors'
@@ -37,7 +36,7 @@ export const tailAtAbort: ProcessorLaw = {
     processor.hold === undefined ? seesTheStream(processor) : 'it holds each step, and an aborted one is never shown',
   check: factory =>
     checkTails('tail-at-abort', factory, {
-      say: sayAndAbort,
+      say: (processor, text, cut) => runAborted(processor, { turns: [], text, cut }),
       cure: "Give back what is held in `flush` also when `reason` is 'abort'; if it must not be seen, skip this law and say why.",
     }),
 }
@@ -62,32 +61,4 @@ async function checkTails(
         cure,
       })
     }
-}
-
-/** The model says all of it, then the run is aborted: the text has no end. */
-function sayAndAbort(processor: Processor, text: string, cut: Cut): Promise<ProcessorRun> {
-  const controller = new AbortController()
-  const parts: LanguageModelV4StreamPart[] = [
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-start', id: 't1' },
-    ...cut(text).map(delta => ({ type: 'text-delta' as const, id: 't1', delta })),
-  ]
-  const model = new MockLanguageModelV4({
-    provider: 'scripted',
-    modelId: 'scripted',
-    doStream: () => {
-      let index = 0
-      const stream = new ReadableStream<LanguageModelV4StreamPart>(
-        {
-          pull(reader) {
-            if (index < parts.length) reader.enqueue(parts[index++]!)
-            else controller.abort(new Error('The reader has had enough.'))
-          },
-        },
-        { highWaterMark: 0 },
-      )
-      return Promise.resolve({ stream })
-    },
-  })
-  return runWith(processor, { model, abortSignal: controller.signal })
 }

@@ -30,7 +30,7 @@ export const toolPairs: ProcessorLaw = {
       if (fact !== undefined)
         throw broken('tool-pairs', {
           where: scenario.name,
-          fact: fact.replace(/\.$/, ''),
+          fact,
           cure: 'Remove and keep a call and its result together: they are one part of a message in the list, and two in a prompt.',
         })
     }
