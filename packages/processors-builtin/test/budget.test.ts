@@ -7,6 +7,9 @@ import { MessageList } from '@lockstep/message-list'
 import type { Processor } from '@lockstep/processors'
 import { BuiltinError, loadBuiltin } from '@lockstep/processors-builtin'
 import { budget, type BudgetEvent, type BudgetOptions } from '@lockstep/processors-builtin/budget'
+import { processorContract } from '@lockstep/testing/vitest'
+
+processorContract(() => budget({ steps: 2, toolCalls: 1, tokens: 40, now: () => 0 }))
 
 let count = 0
 const call = (...toolNames: readonly string[]): ScriptedTurn => ({

@@ -8,8 +8,16 @@ import { MessageList } from '@lockstep/message-list'
 import { loadBuiltin } from '@lockstep/processors-builtin'
 import { loopDetector, type Loop, type LoopDetectorOptions } from '@lockstep/processors-builtin/loop-detector'
 import { cut, delta, pass, runOf, runCount } from './redactor-run.ts'
+import { processorContract } from '@lockstep/testing/vitest'
 
 const call = (toolName: string, input: unknown): ScriptedTurn => ({ toolCalls: [{ toolName, input }] })
+const again = call('lookup', { query: 'trains' })
+
+processorContract(() => loopDetector(), {
+  texts: ['round and round '.repeat(40)],
+  scripts: [[again, again, again, again, again, 'There.']],
+})
+
 const any = z.record(z.string(), z.unknown())
 
 interface Outcome {

@@ -6,6 +6,20 @@ import { redactor, type Finding, type RedactorOptions } from '@lockstep/processo
 import { secretRedactor } from '@lockstep/processors-builtin/secret-redactor'
 import { delta, inputDelta, pass, position, runOf, shownAfterEach, streamed, textOf } from './redactor-run.ts'
 import { samples } from './samples.ts'
+import { processorContract } from '@lockstep/testing/vitest'
+
+processorContract(() => redactor(), {
+  texts: ['Mail ann@example.com or call +49 30 901820.', 'Pay to DE89 3704 0044 0532 0130 00, from 192.168.0.1'],
+  inputs: ['I am bob@example.com'],
+  toolInputs: [{ to: 'carol@example.com' }],
+  toolResults: [{ card: '4111 1111 1111 1111' }],
+})
+
+processorContract(() => redactor({ strategy: 'tokenize' }), {
+  texts: ['Mail ann@example.com now.'],
+  inputs: ['I am bob@example.com'],
+  toolInputs: [{ to: 'carol@example.com' }],
+})
 
 const model = new MockLanguageModelV4()
 const card = '4111 1111 1111 1111'

@@ -4,6 +4,18 @@ import { MessageList } from '@lockstep/message-list'
 import { ProcessorRunner, RequestContext, type Chunk } from '@lockstep/processors'
 import { secretRedactor } from '@lockstep/processors-builtin/secret-redactor'
 import { loadBuiltin } from '@lockstep/processors-builtin'
+import { processorContract } from '@lockstep/testing/vitest'
+
+processorContract(() => secretRedactor(), {
+  texts: [
+    {
+      text: 'The key is sk-ant-abcdefghij0123456789, keep it.',
+      shown: 'The key is [redacted anthropic-key], keep it.',
+    },
+  ],
+  inputs: ['My key is ghp_0123456789abcdefghijABCDEFGHIJ012345.'],
+  toolResults: [{ env: 'AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE' }],
+})
 
 const position = { stepNumber: 0, attemptNumber: 0, steps: [], retryCount: 0 }
 

@@ -17,23 +17,26 @@ export class StreamChain {
   readonly #flushes: readonly boolean[]
   /** The blocks of this attempt. */
   readonly #blocks = new Set<string>()
+  #lastBlock: string | undefined
+  readonly #holdsBack: boolean
 
   constructor(scope: HookScope, processors: ProcessorPlan['streaming'], position: StepPosition) {
     this.#links = processors.map(processor => new Link(scope, processor, position))
     this.#flushes = processors.map(processor => typeof processor.flush === 'function')
+    this.#holdsBack = this.#flushes.includes(true)
   }
 
   /** Passes a chunk through the processors; `writerId` is the processor that wrote it, which does not see it. */
   pass(chunk: Chunk, writerId?: string): MaybePromise<ChainOutput> {
     if (this.#links.length === 0) return chunk
     if ('payload' in chunk) Object.freeze(chunk.payload)
-    if (opensBlock(chunk)) this.#blocks.add(chunk.payload.id)
+    if (this.#holdsBack && (isPiece(chunk) || opensBlock(chunk))) this.#noteBlock(chunk.payload.id)
     return this.#passFrom(0, Object.freeze(chunk), writerId)
   }
 
   /** Asks each processor for what it held back and passes that through the processors after it. */
   flush(reason: FlushArgs['reason'], blockId?: string): MaybePromise<readonly Chunk[]> {
-    return this.#flushes.includes(true) ? this.#flushAll(reason, blockId) : []
+    return this.#holdsBack ? this.#flushAll(reason, blockId) : []
   }
 
   /** Enters what the processors did since the last time into the ledger. */
@@ -77,6 +80,12 @@ export class StreamChain {
       append(out, passed as ChainOutput)
     })
     return isPromiseLike(all) ? all.then(() => out) : out
+  }
+
+  #noteBlock(id: string): void {
+    if (id === this.#lastBlock) return
+    this.#lastBlock = id
+    this.#blocks.add(id)
   }
 
   /** State outlives an attempt that is withdrawn; what a processor held of that attempt does not. */

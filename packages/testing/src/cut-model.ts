@@ -40,7 +40,7 @@ export function cutModel(turns: readonly ScriptedTurn[], cut: Cut): LanguageMode
 }
 
 /** The parts with their texts cut anew. A tool call without pieces of its input gets some. */
-export function recut(parts: readonly LanguageModelV4StreamPart[], cut: Cut): readonly LanguageModelV4StreamPart[] {
+function recut(parts: readonly LanguageModelV4StreamPart[], cut: Cut): readonly LanguageModelV4StreamPart[] {
   const written = new Set(parts.flatMap(part => (part.type === 'tool-input-start' ? [part.id] : [])))
   return joinedDeltas(parts).flatMap((part): readonly LanguageModelV4StreamPart[] => {
     if (isDelta(part)) return cut(part.delta).map(delta => ({ ...part, delta }))

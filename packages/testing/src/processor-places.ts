@@ -19,7 +19,7 @@ export function hasHook(processor: Processor, ...hooks: readonly HookName[]): bo
 }
 
 /** The hooks of a processor, in time order. */
-export function hooksOf(processor: Processor): readonly HookName[] {
+function hooksOf(processor: Processor): readonly HookName[] {
   return hookNames.filter(hook => hasHook(processor, hook))
 }
 

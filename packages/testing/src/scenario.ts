@@ -20,14 +20,6 @@ export function scenariosOf(samples: ContractSamples): readonly Scenario[] {
   return [...answers(samples), ...toolRuns(samples), inLongConversation(samples), ...failures, ...scripted(samples)]
 }
 
-/** Runs that the author's samples make alone: where a processor is meant to do something. */
-export function ownScenariosOf(samples: ContractSamples): readonly Scenario[] {
-  const { inputs = [], texts = [], toolInputs = [], toolResults = [] } = samples
-  const own = texts.length + inputs.length > 0 ? answersTo(samples, texts) : []
-  const tools = toolInputs.length + toolResults.length > 0 ? toolRuns(samples) : []
-  return [...own, ...tools, ...scripted(samples)]
-}
-
 function answers(samples: ContractSamples): readonly Scenario[] {
   return answersTo(samples, [...(samples.texts ?? []), ...plainTexts, ...hardTexts])
 }
