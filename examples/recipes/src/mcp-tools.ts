@@ -18,7 +18,7 @@ async function serve() {
 }
 
 async function run() {
-  const args = ['--no-warnings', import.meta.filename, 'serve']
+  const args = [...process.execArgv, import.meta.filename, 'serve']
   const client = await createMCPClient({ transport: new StdioMCPTransport({ command: process.execPath, args }) })
   const readOnly: Processor = {
     id: 'read-only',
