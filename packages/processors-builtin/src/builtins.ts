@@ -3,6 +3,7 @@ import type { Processor } from '@lockstep/processors'
 import type { BudgetOptions } from './budget.ts'
 import { BuiltinError } from './errors.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
+import type { PrefillRepairOptions } from './prefill-repair.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 
@@ -12,6 +13,7 @@ export interface Builtins {
   readonly 'secret-redactor': SecretRedactorOptions
   readonly budget: BudgetOptions
   readonly 'loop-detector': LoopDetectorOptions
+  readonly 'prefill-repair': PrefillRepairOptions
 }
 
 /** The name of a builtin. */
@@ -25,6 +27,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'secret-redactor': async options => (await import('./secret-redactor.ts')).secretRedactor(options),
   budget: async (options = {}) => (await import('./budget.ts')).budget(options),
   'loop-detector': async options => (await import('./loop-detector.ts')).loopDetector(options),
+  'prefill-repair': async options => (await import('./prefill-repair.ts')).prefillRepair(options),
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */
