@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { toUIMessageStream } from '@lockstep/agent/ui'
 import { pipeUIMessageStreamToResponse } from 'ai'
 import type { Pace } from './clerk-model.ts'
 import type { PageFile } from './page-files.ts'
@@ -26,8 +25,7 @@ export function chatServer({ files, pace }: ChatServerOptions): Server {
     if (thread.isAnswering) return void response.writeHead(409).end('One answer at a time.')
     if (!thread.receive(message)) return void response.writeHead(400).end('There is nothing to answer.')
     const { messages } = thread
-    const run = agent.stream(messages)
-    const stream = toUIMessageStream(run.fullStream, { originalMessages: [...messages], onError: sorry })
+    const stream = agent.stream(messages).toUIMessageStream({ originalMessages: messages, onError: sorry })
     await pipeUIMessageStreamToResponse({ response, stream: thread.answer(stream) })
   }
 

@@ -1,6 +1,5 @@
 // A run as `useChat` reads it: what a guard takes back is taken back in the page. examples/chat is the whole page.
 import { Agent, type Processor } from '@lockstep/agent'
-import { toUIMessageStream } from '@lockstep/agent/ui'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 import { readUIMessageStream } from 'ai'
 
@@ -17,7 +16,7 @@ const agent = new Agent({
   maxProcessorRetries: 1,
 })
 
-const [wire, page] = toUIMessageStream(agent.stream('What is in it?').fullStream).tee()
+const [wire, page] = agent.stream('What is in it?').toUIMessageStream().tee()
 const types: string[] = []
 for await (const chunk of wire) types.push(chunk.type)
 console.log(types.join(' '))

@@ -10,11 +10,21 @@ import {
 } from '@lockstep/agent-loop'
 import type { MessageInput } from '@lockstep/message-list'
 import { planProcessors, type Chunk, type ProcessorArrays } from '@lockstep/processors'
-import type { DeepPartial, ToolSet } from 'ai'
+import {
+  createUIMessageStreamResponse,
+  type DeepPartial,
+  type InferUIMessageChunk,
+  type ToolSet,
+  type UIMessage,
+} from 'ai'
 import { AgentError } from './errors.ts'
 import { objectView } from './object-view.ts'
 import { SharedReading } from './shared-reading.ts'
 import { textView } from './text-view.ts'
+import type { UIMessageStreamOptions, UIResponseInit } from './ui-message-stream.ts'
+import { uiStreamOnDemand } from './ui-on-demand.ts'
+
+let preparedOf: (stream: AgentStream) => Promise<RunLoopOptions>
 
 /**
  * A run that starts when somebody reads or awaits.
@@ -26,6 +36,10 @@ import { textView } from './text-view.ts'
  * ending as a value; it rejects only when the call could not be made at all.
  */
 export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
+  static {
+    preparedOf = stream => stream.#prepare()
+  }
+
   readonly #options: () => Promise<RunLoopOptions<TOOLS, OBJECT>>
   readonly #reading: SharedReading<Chunk, LoopResult<TOOLS, OBJECT>>
   readonly #steering = new Steering()
@@ -54,6 +68,22 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   /** The object as it grows; each value takes the place of the one before, also after a step that was withdrawn. */
   get objectStream(): AsyncGenerator<DeepPartial<OBJECT>, void, void> {
     return objectView(this.#reading.view()) as AsyncGenerator<DeepPartial<OBJECT>, void, void>
+  }
+
+  /** What `useChat` reads, as `toUIMessageStream` of `@lockstep/agent/ui` makes it; it knows this run's plan. */
+  toUIMessageStream<UI_MESSAGE extends UIMessage = UIMessage>(
+    options: UIMessageStreamOptions<UI_MESSAGE> = {},
+  ): ReadableStream<InferUIMessageChunk<UI_MESSAGE>> {
+    return uiStreamOnDemand<UI_MESSAGE>(this.#reading.view(), { plan: () => this.#prepare(), ...options })
+  }
+
+  /** `toUIMessageStream` as the response of a server, as server-sent events. */
+  toUIMessageStreamResponse<UI_MESSAGE extends UIMessage = UIMessage>(
+    options: UIMessageStreamOptions<UI_MESSAGE> & UIResponseInit = {},
+  ): Response {
+    const { status, statusText, headers, keepAliveMs, consumeSseStream, ...view } = options
+    const init = { status, statusText, headers, keepAliveMs, consumeSseStream } as UIResponseInit
+    return createUIMessageStreamResponse({ ...init, stream: this.toUIMessageStream<UI_MESSAGE>(view) })
   }
 
   /** Reads to the end. Resolves whatever way the run ended; `stopReason` says which. Rejects for a call that cannot be made. */
@@ -191,6 +221,11 @@ function withResult(error: unknown, result: unknown): unknown {
       ? error
       : new AgentError('run-failed', `The run failed with ${String(error)}.`, { cause: error })
   return Object.defineProperty(carrier, 'result', { value: result, configurable: true })
+}
+
+/** Tells whether views that cannot take anything back have to hold the run's steps. */
+export function holdsSteps(stream: AgentStream): Promise<boolean> {
+  return preparedOf(stream).then(canWithdraw)
 }
 
 /** Tells whether a step that was shown may still be withdrawn. */

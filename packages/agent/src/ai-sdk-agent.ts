@@ -10,7 +10,7 @@ import {
   type ToolSet,
 } from 'ai'
 import type { CallOptions } from './agent-options.ts'
-import { orThrow, type AgentStream } from './agent-stream.ts'
+import { holdsSteps, orThrow, type AgentStream } from './agent-stream.ts'
 import { AISDKParts } from './ai-sdk-parts.ts'
 import { generatedOf, stepOf, streamedOf } from './ai-sdk-result.ts'
 
@@ -18,7 +18,10 @@ import { generatedOf, stepOf, streamedOf } from './ai-sdk-result.ts'
 export interface AISDKAgentOptions<TOOLS extends ToolSet> {
   /** The agent's tools: with them the SDK checks and converts the messages of a client. */
   readonly tools?: TOOLS
-  /** How long output is kept: what the SDK has read cannot be taken back. `'step'` when absent. */
+  /**
+   * How long output is kept, since what the SDK has read cannot be taken back. When absent, a step is kept until it was
+   * accepted if something in the run may withdraw it, and shown as it comes otherwise.
+   */
   readonly hold?: 'step' | 'run'
 }
 
@@ -36,16 +39,17 @@ type Call<TOOLS extends ToolSet> = AgentCallParameters<never, TOOLS> & AgentStre
  * Makes an agent of the AI SDK of one of ours. It works in `createAgentUIStreamResponse`, `pipeAgentUIStreamToResponse`,
  * `DirectChatTransport` and wherever else an `Agent` is taken.
  *
- * *Order*: a step is shown when it was accepted, since the SDK's stream cannot take anything back. A tripwire ends the
- * stream with the finish reason `other`. For retries and refusals that a page can show, use `toUIMessageStream`.
+ * *Order*: a step that may be withdrawn is shown when it was accepted, since the SDK's stream cannot take anything back. A
+ * tripwire ends the stream with the finish reason `other`. For retries and refusals that a page can show, use `toUIMessageStream`.
  * *Throws*: `UnsupportedFunctionalityError` for a parameter of a call that would be ignored.
  */
 export function toAISDKAgent<TOOLS extends ToolSet = {}>(
   agent: AdaptableAgent,
   options: AISDKAgentOptions<TOOLS> = {},
 ): AISDKAgent<never, TOOLS> {
-  const { tools = {} as TOOLS, hold = 'step' } = options
-  const start = (call: Call<TOOLS>) => agent.stream(promptOf(call), { ...runOptionsOf(call), hold })
+  const { tools = {} as TOOLS, hold } = options
+  const start = (call: Call<TOOLS>) =>
+    agent.stream(promptOf(call), { ...runOptionsOf(call), ...(hold === undefined ? {} : { hold }) })
   return {
     version: 'agent-v1',
     id: agent.id,
@@ -56,7 +60,7 @@ export function toAISDKAgent<TOOLS extends ToolSet = {}>(
     async stream(parameters) {
       const call = parameters as Call<TOOLS>
       const stream = start(call)
-      const open = () => transformed(partsOf<TOOLS>(stream), call, tools)
+      const open = () => transformed(partsOf<TOOLS>(stream, hold), call, tools)
       const result = async () => orThrow(await stream.result)
       return Promise.resolve(streamedOf<TOOLS>({ open, tools, result })) as never
     },
@@ -98,13 +102,16 @@ function timeoutsOf<TOOLS extends ToolSet>(timeout: TimeoutConfiguration<TOOLS>)
   return { ...timeout, tools: Object.fromEntries(tools) as Record<string, number> }
 }
 
-function partsOf<TOOLS extends ToolSet>({
-  fullStream,
-}: Pick<AgentStream, 'fullStream'>): ReadableStream<TextStreamPart<TOOLS>> {
-  const view = new AISDKParts()
+function partsOf<TOOLS extends ToolSet>(
+  stream: Pick<AgentStream, 'fullStream' | 'result'>,
+  hold: 'step' | 'run' | undefined,
+): ReadableStream<TextStreamPart<TOOLS>> {
+  const { fullStream } = stream
+  let view: AISDKParts | undefined
   return new ReadableStream<TextStreamPart<TOOLS>>(
     {
       async pull(controller) {
+        view ??= new AISDKParts(hold === undefined && (await holdsSteps(stream as AgentStream)))
         let parts: readonly TextStreamPart<ToolSet>[] = []
         while (parts.length === 0) {
           const next = await fullStream.next()

@@ -17,17 +17,46 @@ export const unmeasured: StepResultPerformance = {
   timeToFirstOutputMs: undefined,
 }
 
+/** What lets go of the parts of a step that were held: the step was accepted. */
+const accepting: ReadonlySet<Chunk['type']> = new Set([
+  'tool-result',
+  'tool-error',
+  'tool-output-denied',
+  'tool-approval-request',
+  'step-finish',
+])
+
+/** Parts that frame what is said, and can be shown at once. */
+const framing: ReadonlySet<Chunk['type']> = new Set(['start', 'step-start', 'error', 'abort', 'finish'])
+
 /**
- * Turns the chunks of a run whose steps are held into parts of the AI SDK. A tripwire has no part: the stream ends, with
- * the finish reason `other`. Application data has none either.
+ * Turns the chunks of a run into parts of the AI SDK, those of a step when it was accepted if `holdSteps` says so. A tripwire
+ * has no part: the stream ends, with the finish reason `other`. Application data has none either.
  */
 export class AISDKParts {
+  readonly #holdSteps: boolean
+  #held: Part[] = []
   readonly #blocks = new UIBlocks()
   #inStep = false
   #response: { id: string; timestamp: Date; modelId: string } = { id: '', timestamp: new Date(0), modelId: '' }
 
+  constructor(holdSteps: boolean) {
+    this.#holdSteps = holdSteps
+  }
+
   read(chunk: Chunk): readonly Part[] {
-    return isDataChunk(chunk) ? [] : this.#read(chunk)
+    if (isDataChunk(chunk)) return []
+    if (chunk.type === 'step-reset' || (this.#holdSteps && framing.has(chunk.type))) this.#drop()
+    const parts = this.#read(chunk)
+    if (!this.#holdSteps || framing.has(chunk.type)) return parts
+    this.#held.push(...parts)
+    return accepting.has(chunk.type) ? this.#held.splice(0) : []
+  }
+
+  /** What was held of a step that was not accepted is nobody's to see. */
+  #drop(): void {
+    this.#held = []
+    this.#blocks.forget()
   }
 
   #read(chunk: Exclude<Chunk, DataChunk>): readonly Part[] {

@@ -90,6 +90,29 @@ describe('an agent, as the AI SDK knows agents', () => {
     expect(text).toBe('Let me see. It is 8.')
   })
 
+  it('shows a step as it comes, where nothing can withdraw it', async () => {
+    let goOn = () => {}
+    const heard = new Promise<void>(resolve => (goOn = resolve))
+    const waits: Processor = {
+      id: 'waits',
+      async processOutputStream({ part }) {
+        if (part.type === 'text-delta' && part.payload.text === 'two') await heard
+        return part
+      },
+    }
+    const agent = new Agent({
+      name: 'counter',
+      model: scriptedModel([{ text: ['One ', 'two'] }]),
+      outputProcessors: [waits],
+    })
+    const texts: string[] = []
+    for await (const text of (await toAISDKAgent(agent).stream({ prompt: 'Count.' })).textStream) {
+      texts.push(text)
+      goOn()
+    }
+    expect(texts).toEqual(['One ', 'two'])
+  })
+
   it('never shows a step that was tried again', async () => {
     const { sdk } = agentOf(['The SECRET is 8.', 'It is 8.'], [refuse('SECRET', true)])
     const parts = await partsOf((await sdk.stream({ prompt: 'Double 4.' })).stream)

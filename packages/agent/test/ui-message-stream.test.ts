@@ -663,6 +663,19 @@ describe('the stream', () => {
     expect(events).toEqual(['aborted'])
   })
 
+  it('comes from the run itself too, which knows its plan', async () => {
+    const turn = { toolCalls: [{ toolName: 'look', input: {} }] }
+    const { agent, model } = agentOf([turn, 'Seen.', turn, 'Seen.'], { tools: serverTools })
+    const types = (await chunksOf(agent.stream('Look').toUIMessageStream())).map(one => one.type)
+    expect(types.slice(0, 4)).toEqual(['start', 'start-step', 'tool-input-available', 'tool-output-available'])
+    expect(types).not.toContain('reset-step')
+    const response = agent.stream('Look').toUIMessageStreamResponse({ status: 201 })
+    expect(response.status).toBe(201)
+    expect(await response.text()).toContain('Seen.')
+    await agent.stream('Look').toUIMessageStream().cancel()
+    expect(model.doStreamCalls).toHaveLength(4)
+  })
+
   it('is a response of server-sent events', async () => {
     const { agent } = agentOf(['Hi'])
     const response = toUIMessageStreamResponse(agent.stream('Hi').fullStream, {
