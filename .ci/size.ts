@@ -5,12 +5,12 @@ import { gzipSync } from 'node:zlib'
 
 const ceilingsInBytes: Readonly<Record<string, number>> = {
   'message-list': 36_000,
-  processors: 11_000,
+  processors: 14_000,
   'agent-loop': 40_000,
   'batch-executor': 27_000,
-  'processors-builtin': 23_000,
+  'processors-builtin': 27_000,
   memory: 26_000,
-  testing: 16_000,
+  testing: 18_000,
   agent: 20_000,
 }
 
