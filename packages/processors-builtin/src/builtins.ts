@@ -2,7 +2,10 @@
 import type { Processor } from '@lockstep/processors'
 import type { BudgetOptions } from './budget.ts'
 import { BuiltinError } from './errors.ts'
+import type { HistoryRepairOptions } from './history-repair.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
+import type { ModelFallbackOptions } from './model-fallback.ts'
+import type { ModelRetryOptions } from './model-retry.ts'
 import type { PrefillRepairOptions } from './prefill-repair.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
@@ -13,7 +16,10 @@ export interface Builtins {
   readonly 'secret-redactor': SecretRedactorOptions
   readonly budget: BudgetOptions
   readonly 'loop-detector': LoopDetectorOptions
+  readonly 'model-retry': ModelRetryOptions
+  readonly 'model-fallback': ModelFallbackOptions
   readonly 'prefill-repair': PrefillRepairOptions
+  readonly 'history-repair': HistoryRepairOptions
 }
 
 /** The name of a builtin. */
@@ -27,7 +33,10 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'secret-redactor': async options => (await import('./secret-redactor.ts')).secretRedactor(options),
   budget: async (options = {}) => (await import('./budget.ts')).budget(options),
   'loop-detector': async options => (await import('./loop-detector.ts')).loopDetector(options),
+  'model-retry': async options => (await import('./model-retry.ts')).modelRetry(options),
+  'model-fallback': async (options = { models: [] }) => (await import('./model-fallback.ts')).modelFallback(options),
   'prefill-repair': async options => (await import('./prefill-repair.ts')).prefillRepair(options),
+  'history-repair': async options => (await import('./history-repair.ts')).historyRepair(options),
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */

@@ -11,6 +11,7 @@ export type BuiltinErrorCode =
   | 'missing-hash-key'
   | 'missing-crypto'
   | 'missing-price'
+  | 'missing-model'
 
 /** A mistake in how a builtin was set up. */
 export class BuiltinError extends Error {
