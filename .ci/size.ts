@@ -12,6 +12,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   memory: 26_000,
   testing: 18_000,
   agent: 20_000,
+  'create-lockstep-processor': 6_500,
 }
 
 const packages = join(import.meta.dirname, '../packages')

@@ -12,6 +12,7 @@ const architecture: Readonly<Record<string, readonly string[]>> = {
   'processors-builtin': ['processors', 'message-list'],
   memory: ['processors', 'message-list'],
   testing: ['agent-loop', 'processors', 'message-list'],
+  'create-lockstep-processor': [],
   agent: ['processors-builtin', 'batch-executor', 'agent-loop', 'processors', 'message-list'],
 }
 

@@ -81,7 +81,7 @@ describe.each(packageNames)('%s', name => {
 
   it('has a manifest like the others', () => {
     expect(manifest).toMatchObject({
-      name: `@lockstep/${name}`,
+      name: name.startsWith('create-') ? name : `@lockstep/${name}`,
       description: expect.stringMatching(/\.$/),
       license: 'MIT',
       repository: { directory: folder },
@@ -111,7 +111,7 @@ describe.each(packageNames)('%s', name => {
   })
 
   it('opens each source file with a line on what lives there', () => {
-    expect(sources.filter(file => !/^(\/\/ |\/\*\*? )/.test(read(file)))).toEqual([])
+    expect(sources.filter(file => !/^(#!.*\n)?(\/\/ |\/\*\*? )/.test(read(file)))).toEqual([])
   })
 
   it('names its public things one by one in the index', () => {
