@@ -20,20 +20,13 @@ export function scenariosOf(samples: ContractSamples): readonly Scenario[] {
   return [...answers(samples), ...toolRuns(samples), inLongConversation(samples), ...failures, ...scripted(samples)]
 }
 
-function answers(samples: ContractSamples): readonly Scenario[] {
-  return answersTo(samples, [...(samples.texts ?? []), ...plainTexts, ...hardTexts])
-}
-
-function answersTo(
-  { inputs = [] }: ContractSamples,
-  texts: NonNullable<ContractSamples['texts']>,
-): readonly Scenario[] {
-  const said = texts.length > 0 ? texts : plainTexts.slice(0, 1)
+function answers({ inputs = [], texts = [] }: ContractSamples): readonly Scenario[] {
+  const said = [...texts, ...plainTexts, ...hardTexts]
   return Array.from({ length: Math.max(said.length, inputs.length) }, (_, index) => {
     const { text, shown } = textSample(said[index % said.length]!)
     return {
       name: `the answer ${quoted(text)}`,
-      input: inputs[index % (inputs.length || 1)] ?? 'Hello',
+      input: inputs[index % (inputs.length || 1)] ?? `Hello, for the ${index + 1}. time.`,
       turns: [{ text }],
       toolResults: [],
       ...(shown === undefined ? {} : { shown }),
@@ -54,7 +47,7 @@ function toolRuns({
     const toolInput = given[index % given.length]
     return {
       name: `two steps of tools and ${quoted(said[index % said.length]!)}`,
-      input: inputs[index % (inputs.length || 1)] ?? 'What about trains?',
+      input: inputs[index % (inputs.length || 1)] ?? `What about train ${index + 1}?`,
       turns: [
         { reasoning: 'I should look.', text: 'Let me look.', toolCalls: [{ toolName: 'lookup', input: toolInput }] },
         {
@@ -119,12 +112,12 @@ const failures: readonly Scenario[] = [
     ],
     name: 'a model that fails in the middle of its answer',
   },
-].map(given => ({ ...given, input: 'Hello', toolResults: [] }))
+].map((given, index) => ({ ...given, input: `Are you there? ${index + 1}`, toolResults: [] }))
 
 function scripted({ scripts = [], inputs = [], toolResults = [] }: ContractSamples): readonly Scenario[] {
   return scripts.map((turns, index) => ({
     name: `the script ${index}`,
-    input: inputs[index % (inputs.length || 1)] ?? 'Hello',
+    input: inputs[index % (inputs.length || 1)] ?? `Go on with ${index + 1}.`,
     turns,
     toolResults: toolResults.length > 0 ? toolResults : ['done'],
   }))

@@ -199,6 +199,32 @@ export const brokenProcessors: readonly BrokenProcessor[] = [
     },
   },
   {
+    mistake: 'keeps a Map in its state while a person is asked',
+    law: 'json-state',
+    make: () => ({
+      id: 'asks-with-map',
+      processToolCall({ state, approval }) {
+        state['calls'] = approval === undefined ? new Map() : 0
+        return { ask: 'May I?' }
+      },
+    }),
+  },
+  {
+    mistake: 'remembers beside the state what a person was asked',
+    law: 'json-state',
+    make: () => {
+      const asked = new Set<string>()
+      return {
+        id: 'asks-beside',
+        processToolCall({ toolCallId, approval }) {
+          if (approval !== undefined && !asked.has(toolCallId)) return { deny: 'Nobody was asked.' }
+          asked.add(toolCallId)
+          return { ask: 'May I?' }
+        },
+      }
+    },
+  },
+  {
     mistake: 'writes to a message in place',
     law: 'frozen-input',
     make: () => ({

@@ -1,7 +1,24 @@
 // Processors that are right keep every law.
 import { answeringModel } from '@lockstep/testing'
 import { processorContract } from '@lockstep/testing/vitest'
-import { again, judge, optionalJudge, pickyGuard, shouter, toolGuard, window, wordGuard } from './right-processors.ts'
+import {
+  again,
+  asker,
+  cache,
+  editor,
+  judge,
+  log,
+  optionalJudge,
+  pickyGuard,
+  quiet,
+  shouter,
+  smoother,
+  summariser,
+  switcher,
+  toolGuard,
+  window,
+  wordGuard,
+} from './right-processors.ts'
 
 const texts = ['It is no secret, so', 'secret', 'secretary and secrets keep secret: secret']
 
@@ -21,3 +38,11 @@ processorContract(() => optionalJudge(answeringModel('yes')))
 processorContract(window)
 processorContract(toolGuard)
 processorContract(again)
+processorContract(smoother)
+processorContract(quiet)
+processorContract(editor)
+processorContract(cache, { skip: [{ law: 'acts', reason: 'it answers from the second run on' }] })
+processorContract(asker)
+processorContract(() => switcher(() => answeringModel({ toolCalls: [{ toolName: 'act', input: {} }] })))
+processorContract(() => log([]))
+processorContract(summariser)
