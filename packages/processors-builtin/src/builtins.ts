@@ -9,6 +9,8 @@ import type { ModelRetryOptions } from './model-retry.ts'
 import type { PrefillRepairOptions } from './prefill-repair.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
+import type { TokenLimiterOptions } from './token-limiter.ts'
+import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
@@ -20,6 +22,8 @@ export interface Builtins {
   readonly 'model-fallback': ModelFallbackOptions
   readonly 'prefill-repair': PrefillRepairOptions
   readonly 'history-repair': HistoryRepairOptions
+  readonly 'token-limiter': TokenLimiterOptions
+  readonly 'tool-result-clearing': ToolResultClearingOptions
 }
 
 /** The name of a builtin. */
@@ -37,6 +41,8 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'model-fallback': async (options = { models: [] }) => (await import('./model-fallback.ts')).modelFallback(options),
   'prefill-repair': async options => (await import('./prefill-repair.ts')).prefillRepair(options),
   'history-repair': async options => (await import('./history-repair.ts')).historyRepair(options),
+  'token-limiter': async (options = { limit: 0 }) => (await import('./token-limiter.ts')).tokenLimiter(options),
+  'tool-result-clearing': async options => (await import('./tool-result-clearing.ts')).toolResultClearing(options),
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */

@@ -12,6 +12,7 @@ export type BuiltinErrorCode =
   | 'missing-crypto'
   | 'missing-price'
   | 'missing-model'
+  | 'invalid-limit'
 
 /** A mistake in how a builtin was set up. */
 export class BuiltinError extends Error {

@@ -1,0 +1,101 @@
+// Counts the tokens of prompts: each message and each tool once, however many steps ask.
+import { isPromiseLike, type MaybePromise, type ProcessLLMRequestArgs } from '@lockstep/processors'
+import { asSchema, type Tool, type ToolSet } from 'ai'
+import { estimateTokenCount } from 'tokenx'
+
+/** How tokens are counted. */
+export interface TokenCounting {
+  /** Counts the tokens of a text, as a tokenizer does it; an estimate within some per cent when absent. */
+  readonly countTokens?: (text: string) => number
+  /** What a picture or another file costs; 1,000 when absent. */
+  readonly fileTokens?: number
+}
+
+/** The prompt of a model call. */
+export type Prompt = ProcessLLMRequestArgs['prompt']
+/** A message of a prompt. */
+export type PromptMessage = Prompt[number]
+type Part = Exclude<PromptMessage['content'], string>[number]
+
+/** What a role and the brackets around a message cost, about. */
+const tokensOfEnvelope = 4
+
+/** Counts, and remembers by identity: the messages of prompts are frozen, and the same ones in each step. */
+export class TokenCounter {
+  readonly #count: (text: string) => number
+  readonly #fileTokens: number
+  readonly #messages = new WeakMap<PromptMessage, number>()
+  readonly #tools = new WeakMap<Tool, number>()
+
+  constructor({ countTokens = estimateTokenCount, fileTokens = 1_000 }: TokenCounting = {}) {
+    this.#count = countTokens
+    this.#fileTokens = fileTokens
+  }
+
+  ofPrompt(messages: readonly PromptMessage[]): number {
+    let sum = 0
+    for (const message of messages) sum += this.ofMessage(message)
+    return sum
+  }
+
+  ofMessage(message: PromptMessage): number {
+    let tokens = this.#messages.get(message)
+    if (tokens === undefined) {
+      const { content } = message
+      tokens =
+        tokensOfEnvelope +
+        (typeof content === 'string'
+          ? this.#count(content)
+          : content.reduce<number>((sum, part) => sum + this.#ofPart(part), 0))
+      this.#messages.set(message, tokens)
+    }
+    return tokens
+  }
+
+  /** The descriptions of the tools that a step may call. */
+  ofTools(tools: ToolSet, activeTools: readonly string[] | undefined): MaybePromise<number> {
+    let sum = 0
+    const later: PromiseLike<number>[] = []
+    for (const name of activeTools ?? Object.keys(tools)) {
+      const tokens = Object.hasOwn(tools, name) ? this.#ofTool(name, tools[name]!) : 0
+      if (isPromiseLike(tokens)) later.push(tokens)
+      else sum += tokens as number
+    }
+    if (later.length === 0) return sum
+    return Promise.all(later).then(all => all.reduce((total, tokens) => total + tokens, sum))
+  }
+
+  #ofTool(name: string, tool: Tool): MaybePromise<number> {
+    const known = this.#tools.get(tool)
+    if (known !== undefined) return known
+    const counted = (schema: unknown): number => {
+      const description = typeof tool.description === 'string' ? tool.description : ''
+      const tokens = this.#count(`${name} ${description} ${JSON.stringify(schema)}`)
+      this.#tools.set(tool, tokens)
+      return tokens
+    }
+    const { jsonSchema } = asSchema(tool.inputSchema as Parameters<typeof asSchema>[0])
+    return isPromiseLike(jsonSchema) ? jsonSchema.then(counted) : counted(jsonSchema)
+  }
+
+  #ofPart(part: Part): number {
+    switch (part.type) {
+      case 'text':
+      case 'reasoning':
+        return this.#count(part.text)
+      case 'file':
+      case 'reasoning-file':
+        return this.#fileTokens
+      case 'tool-call':
+        return this.#count(`${part.toolName} ${JSON.stringify(part.input)}`)
+      case 'tool-result':
+        if (part.output.type !== 'content') return this.#count(JSON.stringify(part.output))
+        return part.output.value.reduce(
+          (sum, item) => sum + (item.type === 'text' ? this.#count(item.text) : this.#fileTokens),
+          0,
+        )
+      default:
+        return 0
+    }
+  }
+}
