@@ -5,6 +5,8 @@ import { printTrace, type RunTrace } from '@lockstep/agent-loop'
 export interface TraceTree {
   readonly text: string
   readonly children: readonly TraceTree[]
+  /** The tree as it is printed for people. */
+  toString(): string
 }
 
 /** Anything that has the trace of a run: a result, of an agent too. */
@@ -12,31 +14,59 @@ export interface Traced {
   readonly trace: Omit<RunTrace, 'toString'>
 }
 
-/** The trace of a run as a tree. `String(traceOf(run))` prints it. */
+/** The trace of a run as a tree. */
 export function traceOf({ trace }: Traced): TraceTree {
-  const printed = printTrace(trace)
-  const root: Branch = { text: '', children: [] }
-  const path = [root]
-  for (const line of printed.split('\n')) {
-    const [, indent, text] = /^((?:(?:│ {2}| {3})*(?:[├└]─ ))?)(.*)$/s.exec(line) as unknown as [string, string, string]
-    const depth = path.length === 1 ? 0 : indent.length / 3
-    // What a provider or a person wrote may have more than one line.
-    if (path.length > 1 && depth === 0) path.at(-1)!.text += `\n${text}`
-    else {
-      path.length = depth + 1
-      const branch: Branch = { text, children: [] }
-      path.at(-1)!.children.push(branch)
-      path.push(branch)
-    }
+  const path: Branch[] = []
+  for (const line of printTrace(inLines(trace)).split('\n')) {
+    const [, indent = '', text = ''] = /^((?:│ {2}| {3})*(?:[├└]─ )?)(.*)$/s.exec(line)!
+    path.length = indent.length / 3
+    const branch: Branch = { text: text.replaceAll(lineBreak, '\n'), children: [] }
+    path.at(-1)?.children.push(branch)
+    path.push(branch)
   }
-  return printing(root.children[0]!, printed)
+  return printable(path[0]!)
 }
 
 interface Branch {
-  text: string
+  readonly text: string
   readonly children: Branch[]
 }
 
-function printing(tree: Branch, printed: string): TraceTree {
-  return Object.defineProperty(tree, 'toString', { value: () => printed })
+/** Stands for a line break in what providers and people wrote. */
+const lineBreak = '\ue000'
+
+/** The trace with one line for each thing that happened. */
+function inLines(trace: Traced['trace']): Traced['trace'] {
+  const inLine = (text: string) => text.replaceAll('\n', lineBreak)
+  return {
+    ...trace,
+    steps: trace.steps.map(({ attempts, tools, ...step }) => ({
+      ...step,
+      attempts: attempts.map(attempt => ({
+        ...attempt,
+        modelId: inLine(attempt.modelId),
+        ...(attempt.reason === undefined ? {} : { reason: inLine(attempt.reason) }),
+      })),
+      tools: tools.map(tool => ({ ...tool, toolName: inLine(tool.toolName) })),
+    })),
+    events: trace.events.map(event => ({
+      ...event,
+      processorId: inLine(event.processorId),
+      effect:
+        event.effect.type === 'skipped' ? { type: 'skipped', error: inLine(String(event.effect.error)) } : event.effect,
+    })),
+  }
+}
+
+function printable({ text, children }: Branch): TraceTree {
+  const tree = { text, children: children.map(printable) }
+  return Object.defineProperty(tree, 'toString', { value: () => linesOf(tree).join('\n') })
+}
+
+function linesOf({ text, children }: TraceTree): readonly string[] {
+  const below = children.flatMap((child, index) => {
+    const isLast = index === children.length - 1
+    return linesOf(child).map((line, at) => `${at > 0 ? (isLast ? '   ' : '│  ') : isLast ? '└─ ' : '├─ '}${line}`)
+  })
+  return [text, ...below]
 }

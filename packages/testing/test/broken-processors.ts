@@ -170,6 +170,19 @@ export const brokenProcessors: readonly BrokenProcessor[] = [
     },
   },
   {
+    mistake: 'keeps in the closure which run it is in',
+    law: 'runs-apart',
+    make: () => {
+      let input = ''
+      return {
+        id: 'current-run',
+        processInput: ({ messages }) => void (input = JSON.stringify(messages[0]?.content.parts)),
+        processOutputStream: ({ part }) =>
+          part.type === 'text-delta' ? withText(part, part.payload.text.replaceAll('e', input)) : part,
+      }
+    },
+  },
+  {
     mistake: 'counts calls on `this`',
     law: 'runs-apart',
     make: () =>

@@ -67,6 +67,12 @@ describe('a contract', () => {
   })
 })
 
+it('is in the README, law by law', async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+  const rows = [...readme.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, name, meaning]) => ({ name, meaning }))
+  for (const { name, meaning } of processorLaws) expect(rows).toContainEqual({ name, meaning })
+})
+
 describe('a contract in Vitest', () => {
   it('has failed, passed and skipped tests that say what the law is, and why', async () => {
     const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
