@@ -18,6 +18,7 @@ import {
 import { contentOf, partsOf, placeOfLast, toolPartsOf, type StepPlace } from './accepted-step.ts'
 import { readAnswer } from './model-answer.ts'
 import type { CallSummary } from './part-reader.ts'
+import { mayHaveFiles } from './file-downloads.ts'
 import { InputCallbacks } from './input-callbacks.ts'
 import { outcomeOf, ResponseParts } from './response-parts.ts'
 import type { Run } from './run.ts'
@@ -186,9 +187,9 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
  */
 export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
   attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
-  const { settings, overlay } = attempt.prepared
+  const { settings } = attempt.prepared
   attempt.info.model = { provider: settings.model.provider, modelId: settings.model.modelId }
-  const made = run.downloads.resolve(run.list.get.all.prompt(overlay ? { overlay } : {}), settings.model, run.signal)
+  const made = promptFor(run, attempt.prepared)
   const prompt = isPromiseLike(made) ? await untilAborted(made, run.signal) : (made as LanguageModelV4Prompt)
   const request = await run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })
   const chunks = await readAnswer(run, attempt, request)
@@ -201,6 +202,12 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   attempt.toolCalls = await guardToolCalls(run, attempt)
   if (attempt.toolCalls.length === 0 && settings.structuredOutput)
     await readAnswerAs(run, attempt, settings.structuredOutput)
+}
+
+/** The conversation as the model is given it, with the files that its provider cannot fetch. */
+function promptFor(run: Run, { settings, overlay }: PreparedStep): MaybePromise<LanguageModelV4Prompt> {
+  const prompt = run.list.get.all.prompt(overlay ? { overlay } : {})
+  return mayHaveFiles(run.list, overlay) ? run.downloads.resolve(prompt, settings.model, run.signal) : prompt
 }
 
 /** Reads the answer as the object that was asked for. Throws: `InvalidObject`, when the model may try again. */

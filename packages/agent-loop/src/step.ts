@@ -213,7 +213,7 @@ async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise
   const finish = run.chunk('step-finish', { stepNumber, finishReason, usage, warnings, ...metadata })
   await run.show(await attempt.takeFrame(finish))
   const step: AcceptedStep = { place: attempt.place!, asked: attempt.asked, result }
-  run.replaceSteps([...run.steps, step])
+  run.addStep(step)
   await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
   const isUnheard = attempt.toolCalls.length > 0 || awaitsProvider(run, attempt)
   const goesOn = isUnheard && allCallsAnswered(run, attempt)

@@ -15,11 +15,21 @@ interface DraftDifference {
   readonly inverse: Patch[]
 }
 
-/** Finds the patches between two values. Both are frozen JSON: equal identity means equal content. */
-export function differenceOf(before: object, after: object): Difference {
+/**
+ * Finds the patches between two values, which stand at a path of the message. Both are frozen JSON: equal identity means
+ * equal content.
+ */
+export function differenceOf(before: object, after: object, at: Path = []): Difference {
   const difference: DraftDifference = { patches: [], inverse: [] }
-  compare([before, after], [], difference)
+  compare([before, after], at, difference)
   return { patches: frozen(difference.patches), inverse: frozen(difference.inverse) }
+}
+
+/** The difference that elements at the end of an array make, which had a length before. */
+export function additionOf(elements: readonly unknown[], length: number, at: Path): Difference {
+  const patches = elements.map((value, index): Patch => ({ op: 'add', path: [...at, length + index], value }))
+  const inverse = elements.map((_, index): Patch => ({ op: 'remove', path: [...at, length + index] })).reverse()
+  return { patches: frozen(patches), inverse: frozen(inverse) }
 }
 
 function frozen(patches: readonly Patch[]): readonly Patch[] {
