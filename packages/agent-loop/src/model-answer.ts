@@ -65,7 +65,8 @@ export async function readAnswer(
     parts.close()
   }
   for (const chunk of reader.close()) await attempt.takeInOrder(chunk)
-  await attempt.flush('finish')
+  const flushed = attempt.flush('finish')
+  if (flushed) await flushed
   attempt.info.warnings = reader.warnings
   attempt.summary = reader.summary
   if (!reader.summary) throw new ProviderFailure(incomplete(settings))

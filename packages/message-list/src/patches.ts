@@ -53,14 +53,16 @@ function isFields(value: unknown): value is Fields {
 
 function compareFields([before, after]: readonly [Fields, Fields], path: Path, difference: DraftDifference): void {
   for (const key of Object.keys(after)) {
+    const isKnown = Object.hasOwn(before, key)
+    if (isKnown && before[key] === after[key]) continue
     const at = [...path, key]
-    if (Object.hasOwn(before, key)) compare([before[key], after[key]], at, difference)
+    if (isKnown) compare([before[key], after[key]], at, difference)
     else note(difference, { op: 'add', path: at, value: after[key] }, { op: 'remove', path: at })
   }
   for (const key of Object.keys(before)) {
+    if (Object.hasOwn(after, key)) continue
     const at = [...path, key]
-    if (!Object.hasOwn(after, key))
-      note(difference, { op: 'remove', path: at }, { op: 'add', path: at, value: before[key] })
+    note(difference, { op: 'remove', path: at }, { op: 'add', path: at, value: before[key] })
   }
 }
 

@@ -9,7 +9,7 @@ const segmentSize = 128
 export class Segment {
   readonly messages: readonly AgentMessage[]
   readonly sources: readonly MessageSource[]
-  readonly #derived = new Map<unknown, unknown>()
+  #derived: Map<unknown, unknown> | undefined
   #offsets: Map<string, number> | undefined
 
   constructor(messages: readonly AgentMessage[], sources: readonly MessageSource[]) {
@@ -25,8 +25,9 @@ export class Segment {
 
   /** A value that is made of these messages, and made once. */
   derive<T>(key: unknown, make: (segment: Segment) => T): T {
-    if (!this.#derived.has(key)) this.#derived.set(key, make(this))
-    return this.#derived.get(key) as T
+    const derived = (this.#derived ??= new Map())
+    if (!derived.has(key)) derived.set(key, make(this))
+    return derived.get(key) as T
   }
 }
 
