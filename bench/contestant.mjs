@@ -1,24 +1,18 @@
-// One contestant, one work, in a process of its own: warms up, measures, prints JSON. For profiling, run it by hand:
+// One contestant and one work, in a process of its own: prints what was measured as JSON. For profiling, run it by hand:
 //   node --cpu-prof contestant.mjs lockstep steps-200
+import { contestantNamed } from './contestants.mjs'
 import { works } from './works.mjs'
 
-const [name, workName, rounds = '9'] = process.argv.slice(2)
+const [name, workName, rounds] = process.argv.slice(2)
 const work = works[workName]
 if (!work) throw new Error(`There is no work '${workName}'. The works are: ${Object.keys(works).join(', ')}.`)
-const { prepare, run } = await import(`./contestants/${name}.mjs`)
-
-const expected = work.deltas * 'word '.length
-const times = []
-for (let round = -3; round < Number(rounds); round++) {
-  const prepared = await prepare?.(work)
-  const start = performance.now()
-  const length = await run(work, prepared)
-  const microseconds = ((performance.now() - start) * 1000) / work.count
-  if (length !== expected)
-    throw new Error(`${name} gave ${length} characters instead of ${expected}: it did not do the work.`)
-  if (round >= 0) times.push(microseconds)
+const { file, home } = contestantNamed(name)
+const contestant = { home, ...(await import(file)) }
+const lack = work.needs.map(need => contestant.lacks?.[need]).find(Boolean)
+if (lack) console.log(JSON.stringify({ lack }))
+else {
+  const { measure } = await import(`./measures/${work.measure}.mjs`)
+  const values = await measure(contestant, work, { rounds: Number(rounds ?? 9) })
+  const note = work.processors > 0 ? contestant.notes?.processors : work.readers > 0 && contestant.notes?.readers
+  console.log(JSON.stringify({ values, ...(note && { note }) }))
 }
-times.sort((a, b) => a - b)
-console.log(
-  JSON.stringify({ name, work: workName, unit: work.unit, median: times[times.length >> 1], fastest: times[0] }),
-)

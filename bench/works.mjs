@@ -1,70 +1,87 @@
-// The work that every contestant does, and the scripted model that it does it with.
+// The works: what every contestant has to do, and what is measured of it.
 
-/** Each work: how many units it has, and the steps or chunks that make them. */
+const nothing = { needs: [], steps: 0, deltas: 1, history: 0, processors: 0, readers: 0, outputLength: 1 }
+
+const steps = count => ({ ...nothing, measure: 'time', metrics: { time: 'µs a step' }, units: count, steps: count })
+
+const after = history => ({
+  ...steps(20),
+  measure: 'stages',
+  metrics: { step: 'µs a step', entry: 'ms to the first tool' },
+  history,
+})
+
+const chunks = (processors, more) => ({
+  ...nothing,
+  measure: 'time',
+  metrics: { time: 'µs a chunk' },
+  needs: processors > 0 ? ['streaming', 'processors'] : ['streaming'],
+  units: 20_000,
+  deltas: 20_000,
+  processors,
+  ...more,
+})
+
+const list = (operation, count) => ({
+  ...nothing,
+  measure: 'list',
+  metrics: { time: 'ms' },
+  needs: ['list', operation],
+  operation,
+  count,
+})
+
+const heap = { measure: 'heap', metrics: { kept: 'KB kept' } }
+
+/**
+ * A work by its name. `steps` tool calls, then an answer in `deltas` pieces; `history` messages before it; `processors` that
+ * pass every chunk on; `readers` that read all messages before each step.
+ */
 export const works = {
-  'steps-50': { unit: 'step', count: 50, steps: 50, deltas: 1, history: 0 },
-  'steps-200': { unit: 'step', count: 200, steps: 200, deltas: 1, history: 0 },
-  'steps-20-after-4000': { unit: 'step', count: 20, steps: 20, deltas: 1, history: 4000 },
-  'chunks-20000': { unit: 'chunk', count: 20_000, steps: 0, deltas: 20_000, history: 0 },
-  'chunks-20000-processors-5': { unit: 'chunk', count: 20_000, steps: 0, deltas: 20_000, history: 0, processors: 5 },
+  'steps-1': steps(1),
+  'steps-50': steps(50),
+  'steps-200': steps(200),
+  'after-0': after(0),
+  'after-1000': after(1_000),
+  'after-4000': after(4_000),
+  'after-20000': after(20_000),
+  'chunks-0': chunks(0),
+  'chunks-1': chunks(1),
+  'chunks-5': chunks(5),
+  'chunks-10': chunks(10),
+  'chunks-1-async': chunks(1, { async: true }),
+  'chunks-5-async': chunks(5, { async: true }),
+  'chunks-10-async': chunks(10, { async: true }),
+  'readers-5': { ...steps(20), needs: ['readers'], history: 1_000, readers: 5 },
+  'load-8000': list('load', 8_000),
+  'add-8000': list('add', 8_000),
+  'prompt-10000': list('prompt', 10_000),
+  'heap-steps-400': { ...steps(400), ...heap, outputLength: 1_000 },
+  'heap-chunks-20000': { ...chunks(0), ...heap },
+  'concurrent-1000': {
+    ...nothing,
+    measure: 'concurrency',
+    metrics: { time: 'µs a chunk', gap: 'ms between two chunks, p99' },
+    needs: ['streaming'],
+    streams: 1_000,
+    deltas: 50,
+    paced: true,
+  },
+  install: {
+    ...nothing,
+    measure: 'installation',
+    metrics: { packages: 'packages', size: 'MB', tarballs: 'MB of tarballs', import: 'ms to import' },
+    needs: ['installation'],
+  },
 }
 
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 1, text: 1, reasoning: undefined },
-}
-
-/** A model of the V4 specification that calls a tool `steps` times and then answers in `deltas` pieces. */
-export function scriptedModel({ steps, deltas }) {
-  let call = 0
-  return {
-    specificationVersion: 'v4',
-    provider: 'bench',
-    modelId: 'scripted',
-    supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error('The bench streams.')),
-    doStream: () => {
-      call++
-      return Promise.resolve({ stream: streamOf(call <= steps ? toolTurn(call) : answer(deltas)) })
-    },
-  }
-}
-
-function toolTurn(call) {
-  return [
-    { type: 'stream-start', warnings: [] },
-    { type: 'tool-call', toolCallId: `call-${call}`, toolName: 'echo', input: '{"n":1}' },
-    { type: 'finish', finishReason: { unified: 'tool-calls', raw: undefined }, usage },
-  ]
-}
-
-function answer(deltas) {
-  return [
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-start', id: '1' },
-    ...Array.from({ length: deltas }, () => ({ type: 'text-delta', id: '1', delta: 'word ' })),
-    { type: 'text-end', id: '1' },
-    { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage },
-  ]
-}
-
-function streamOf(parts) {
-  let index = 0
-  return new ReadableStream(
-    {
-      pull(controller) {
-        if (index < parts.length) controller.enqueue(parts[index++])
-        else controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-/** `count` small messages, users and assistants in turn. */
-export function historyOf(count) {
-  return Array.from({ length: count }, (_, index) => ({
-    role: index % 2 ? 'assistant' : 'user',
-    content: `message ${index}`,
-  }))
+/** The works that are meant by some names or beginnings of names. Throws on a name that means none. */
+export function worksNamed(names) {
+  if (names.length === 0) return Object.keys(works)
+  return names.flatMap(name => {
+    const meant = name in works ? [name] : Object.keys(works).filter(work => work.startsWith(`${name}-`))
+    if (meant.length === 0)
+      throw new Error(`There is no work '${name}'. The works are: ${Object.keys(works).join(', ')}.`)
+    return meant
+  })
 }

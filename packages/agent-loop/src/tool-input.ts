@@ -41,7 +41,5 @@ export async function checkToolInput(
 }
 
 function onlyDefined(value: object): object {
-  const defined: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) defined[key] = item
-  return defined
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
 }

@@ -9,7 +9,7 @@ const segmentSize = 128
 export class Segment {
   readonly messages: readonly AgentMessage[]
   readonly sources: readonly MessageSource[]
-  #derived: Map<unknown, unknown> | undefined
+  readonly #derived = new Map<string, unknown>()
   #offsets: Map<string, number> | undefined
 
   constructor(messages: readonly AgentMessage[], sources: readonly MessageSource[]) {
@@ -24,10 +24,9 @@ export class Segment {
   }
 
   /** A value that is made of these messages, and made once. */
-  derive<T>(key: unknown, make: (segment: Segment) => T): T {
-    const derived = (this.#derived ??= new Map())
-    if (!derived.has(key)) derived.set(key, make(this))
-    return derived.get(key) as T
+  derive<T>(name: string, make: (segment: Segment) => T): T {
+    if (!this.#derived.has(name)) this.#derived.set(name, make(this))
+    return this.#derived.get(name) as T
   }
 }
 
