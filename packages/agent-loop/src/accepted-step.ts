@@ -52,38 +52,39 @@ export function toolPartsOf(parts: readonly MessagePart[]): readonly ToolPart[] 
   return parts.filter(isToolPart)
 }
 
-/** Reads what a step said, called and got. */
+/** Reads what a step said, called and got. What hooks are given cannot be written to. */
 export function contentOf(parts: readonly MessagePart[]): StepContent {
-  const tools = toolPartsOf(parts)
-  const reasoning = parts.flatMap(part => (part.type === 'reasoning' ? [reasoningOf(part)] : []))
-  return frozenArrays({
-    text: parts.map(part => (part.type === 'text' ? part.text : '')).join(''),
-    reasoning,
+  let text = ''
+  const reasoning: ReasoningOutput[] = []
+  const files: StepContent['files'][number][] = []
+  const toolCalls: unknown[] = []
+  const toolResults: unknown[] = []
+  const toolErrors: unknown[] = []
+  for (const part of parts) {
+    if (part.type === 'text') text += part.text
+    else if (part.type === 'reasoning') reasoning.push(reasoningOf(part))
+    else if (part.type === 'file') files.push({ mediaType: part.mediaType, url: part.url })
+    else if (isToolPart(part)) {
+      const call = callOf(part)
+      toolCalls.push({ type: 'tool-call', ...call })
+      if (part.state === 'output-available') toolResults.push({ type: 'tool-result', ...call, output: part.output })
+      if (part.state === 'output-error') toolErrors.push({ type: 'tool-error', ...call, error: part.errorText })
+    }
+  }
+  return {
+    text,
+    reasoning: Object.freeze(reasoning),
     reasoningText: reasoning.length === 0 ? undefined : reasoning.map(part => part.text).join(''),
-    toolCalls: tools.map(part => ({ type: 'tool-call', ...callOf(part) }) as unknown as TypedToolCall<ToolSet>),
-    toolResults: tools
-      .filter(part => part.state === 'output-available')
-      .map(
-        part => ({ type: 'tool-result', ...callOf(part), output: part.output }) as unknown as TypedToolResult<ToolSet>,
-      ),
-    toolErrors: tools
-      .filter(part => part.state === 'output-error')
-      .map(
-        part => ({ type: 'tool-error', ...callOf(part), error: part.errorText }) as unknown as TypedToolError<ToolSet>,
-      ),
-    files: parts.flatMap(part => (part.type === 'file' ? [{ mediaType: part.mediaType, url: part.url }] : [])),
-  })
+    toolCalls: Object.freeze(toolCalls) as readonly TypedToolCall<ToolSet>[],
+    toolResults: Object.freeze(toolResults) as readonly TypedToolResult<ToolSet>[],
+    toolErrors: Object.freeze(toolErrors) as readonly TypedToolError<ToolSet>[],
+    files: Object.freeze(files),
+  }
 }
 
 function reasoningOf({ text, providerMetadata }: Extract<MessagePart, { type: 'reasoning' }>): ReasoningOutput {
   const metadata = providerMetadata === undefined ? {} : { providerMetadata: providerMetadata as ProviderMetadata }
   return { type: 'reasoning', text, ...metadata }
-}
-
-/** What hooks are given cannot be written to. */
-function frozenArrays<T extends object>(content: T): T {
-  for (const value of Object.values(content)) if (Array.isArray(value)) Object.freeze(value)
-  return content
 }
 
 function callOf(part: ToolPart): object {

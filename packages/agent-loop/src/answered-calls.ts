@@ -1,5 +1,12 @@
 // Calls that a person answered in a message, as a chat client sends them: believed only where something vouches for them.
-import { isToolPart, toolNameOf, type AgentMessage, type MessageList, type ToolPart } from '@lockstep/message-list'
+import {
+  isToolPart,
+  toolNameOf,
+  type AgentMessage,
+  type MessageList,
+  type MessagePart,
+  type ToolPart,
+} from '@lockstep/message-list'
 import { verifyToolApprovalSignature } from './ai-internal.ts'
 import type { Attempt } from './attempt.ts'
 import { LoopError } from './errors.ts'
@@ -15,21 +22,18 @@ interface AnsweredCall {
 
 function answeredCalls(list: MessageList): readonly AnsweredCall[] {
   return list.get.all
-    .db()
-    .flatMap(message =>
-      message.content.parts.filter(isToolPart).flatMap(part => (isAnswered(part) ? [{ message, part }] : [])),
-    )
+    .having(isAnswered)
+    .flatMap(message => message.content.parts.filter(isAnswered).map(part => ({ message, part })))
 }
 
-function isAnswered(part: ToolPart): part is AnsweredCall['part'] {
-  return part.state === 'approval-responded' && !part.providerExecuted
+function isAnswered(part: MessagePart): part is AnsweredCall['part'] {
+  return isToolPart(part) && part.state === 'approval-responded' && !part.providerExecuted
 }
 
 /** The response goes on in the message whose calls were answered, when nothing was said after it. */
 export function continueAnswered(run: Run): void {
-  const last = run.list.get.all.db().at(-1)
-  if (last?.role === 'assistant' && last.content.parts.some(part => isToolPart(part) && isAnswered(part)))
-    run.continueIn(last.id)
+  const last = run.list.at(-1)
+  if (last?.role === 'assistant' && last.content.parts.some(isAnswered)) run.continueIn(last.id)
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 import { contentOf, partsOf, placeOfLast, toolPartsOf, type StepPlace } from './accepted-step.ts'
 import { readAnswer } from './model-answer.ts'
 import type { CallSummary } from './part-reader.ts'
+import { mayHaveFiles } from './file-downloads.ts'
 import { InputCallbacks } from './input-callbacks.ts'
 import { outcomeOf, ResponseParts } from './response-parts.ts'
 import type { Run } from './run.ts'
@@ -60,7 +61,7 @@ export class Attempt {
   shownCount = 0
   readonly #run: Run
   readonly #chain: StreamChain
-  readonly #inputs = new InputCallbacks()
+  #inputs: InputCallbacks | undefined
   #held: Chunk[] | undefined
   #turn: Promise<void> = Promise.resolve()
 
@@ -106,21 +107,32 @@ export class Attempt {
    * Passes a chunk of the run's frame through the processors. What they add is shown; the chunk itself is given back to
    * be shown by the caller, also when a processor dropped it.
    */
-  async takeFrame(frame: Chunk): Promise<Chunk> {
-    const passed = [(await this.#chain.pass(frame)) ?? []].flat()
+  takeFrame(frame: Chunk): MaybePromise<Chunk> {
+    const passed = this.#chain.pass(frame)
+    return passed === frame ? frame : this.#takePassed(frame, passed)
+  }
+
+  async #takePassed(frame: Chunk, out: ReturnType<StreamChain['pass']>): Promise<Chunk> {
+    const passed = [(await out) ?? []].flat()
     for (const chunk of passed) if (chunk.type !== frame.type) await this.#admit(chunk)
     return passed.findLast(chunk => chunk.type === frame.type) ?? frame
   }
 
-  async flush(reason: 'finish' | 'abort'): Promise<void> {
-    await this.#admit(await this.#chain.flush(reason))
+  flush(reason: 'finish' | 'abort'): MaybePromise<void> {
+    const flushed = this.#chain.flush(reason)
+    if (isPromiseLike(flushed)) return flushed.then(chunks => this.#admit(chunks))
+    return flushed.length === 0 ? undefined : this.#admit(flushed)
   }
 
   /** Shows what was held: the step is accepted. */
-  async release(): Promise<void> {
-    const held = this.#held ?? []
+  release(): MaybePromise<void> {
+    const held = this.#held
     this.#held = undefined
-    for (const chunk of held) await this.#show(chunk)
+    if (held !== undefined) return this.#showEach(held)
+  }
+
+  async #showEach(chunks: readonly Chunk[]): Promise<void> {
+    for (const chunk of chunks) await this.#show(chunk)
   }
 
   /** Enters what the chain did into the account of the run. */
@@ -152,6 +164,7 @@ export class Attempt {
 
   async #showInput(chunk: ChunkNamed<'tool-input-start' | 'tool-input-delta'>): Promise<void> {
     await this.#show(chunk)
+    this.#inputs ??= new InputCallbacks()
     await this.#inputs.tell(this.#run, this, chunk)
   }
 
@@ -186,21 +199,29 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
  */
 export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
   attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
-  const { settings, overlay } = attempt.prepared
+  const { settings } = attempt.prepared
   attempt.info.model = { provider: settings.model.provider, modelId: settings.model.modelId }
-  const made = run.downloads.resolve(run.list.get.all.prompt(overlay ? { overlay } : {}), settings.model, run.signal)
+  const made = promptFor(run, attempt.prepared)
   const prompt = isPromiseLike(made) ? await untilAborted(made, run.signal) : (made as LanguageModelV4Prompt)
-  const request = await run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })
+  const asked = run.runner.runProcessLLMRequest({ position: run.position, prompt, model: settings.model })
+  const request = isPromiseLike(asked) ? await asked : asked
   const chunks = await readAnswer(run, attempt, request)
   enterResponse(run, attempt)
   if (chunks) {
     const response = { model: settings.model, chunks, fromCache: request.response !== undefined }
     await run.runner.runProcessLLMResponse({ position: run.position, response })
   }
-  await run.runner.runProcessOutputStep(() => outputOf(run, attempt))
+  const judged = run.runner.runProcessOutputStep(() => outputOf(run, attempt))
+  if (judged) await judged
   attempt.toolCalls = await guardToolCalls(run, attempt)
   if (attempt.toolCalls.length === 0 && settings.structuredOutput)
     await readAnswerAs(run, attempt, settings.structuredOutput)
+}
+
+/** The conversation as the model is given it, with the files that its provider cannot fetch. */
+function promptFor(run: Run, { settings, overlay }: PreparedStep): MaybePromise<LanguageModelV4Prompt> {
+  const prompt = run.list.get.all.prompt(overlay ? { overlay } : {})
+  return mayHaveFiles(run.list, overlay) ? run.downloads.resolve(prompt, settings.model, run.signal) : prompt
 }
 
 /** Reads the answer as the object that was asked for. Throws: `InvalidObject`, when the model may try again. */

@@ -25,13 +25,21 @@ export class InputCallbacks {
 }
 
 /** Tells a tool its whole input, once it is sure that the call was not refused. */
-export async function tellInput(run: Run, attempt: Attempt, call: GuardedToolCall): Promise<void> {
-  const { toolCallId, toolName, verdict } = call
+export function tellInput(run: Run, attempt: Attempt, call: GuardedToolCall): Promise<void> | undefined {
+  const { toolName, verdict } = call
   if (verdict.type !== 'run' && verdict.type !== 'asked') return
   const tool = toolNamed(attempt, toolName)
-  if (!tool?.onInputAvailable) return
+  if (tool?.onInputAvailable) return tellTool(run, tool, { call, input: verdict.input })
+}
+
+async function tellTool(
+  run: Run,
+  tool: ToolSet[string],
+  { call, input }: { readonly call: GuardedToolCall; readonly input: unknown },
+): Promise<void> {
+  const { toolCallId, toolName } = call
   const options = await toolOptions(run, tool, { toolCallId, toolName, signal: run.signal })
-  await run.whileRunning(tool.onInputAvailable(Object.assign(options, { input: verdict.input }) as never))
+  await run.whileRunning(tool.onInputAvailable!(Object.assign(options, { input }) as never))
 }
 
 function toolNamed(attempt: Attempt, toolName: string): ToolSet[string] | undefined {

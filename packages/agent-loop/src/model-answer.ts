@@ -65,7 +65,8 @@ export async function readAnswer(
     parts.close()
   }
   for (const chunk of reader.close()) await attempt.takeInOrder(chunk)
-  await attempt.flush('finish')
+  const flushed = attempt.flush('finish')
+  if (flushed) await flushed
   attempt.info.warnings = reader.warnings
   attempt.summary = reader.summary
   if (!reader.summary) throw new ProviderFailure(incomplete(settings))
@@ -157,37 +158,18 @@ async function partsFor(run: Run, attempt: Attempt, { prompt, response }: Answer
     const answer = await (run.telemetry ? run.telemetry.callModel(settings.model, options, call) : call())
     attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
     attempt.info.headers = answer.response?.headers
-    return watched(partsOf(run, new PartStream(answer.stream, watch.signal)), watch, failed)
-  } catch (error) {
-    throw failed(error)
-  }
-}
-
-/** The parts of a stream, noted as they come when somebody listens. */
-function partsOf({ telemetry }: Run, parts: PartSource): PartSource {
-  if (!telemetry) return parts
-  const heard = (part: LanguageModelV4StreamPart | undefined) => {
-    telemetry.heard(part)
-    return part
-  }
-  return { next: () => parts.next().then(heard), close: () => parts.close() }
-}
-
-function watched(parts: PartSource, watch: StreamWatch, failed: (error: unknown) => unknown): PartSource {
-  return {
-    async next() {
-      try {
-        const part = await parts.next()
-        watch.beat()
-        return part
-      } catch (error) {
-        throw failed(error)
-      }
-    },
-    close() {
+    const heard = (part: LanguageModelV4StreamPart | undefined) => {
+      watch.beat()
+      run.telemetry?.heard(part)
+    }
+    const parts = new PartStream(answer.stream, watch.signal, { heard, failed })
+    const close = () => {
       watch.close()
       parts.close()
-    },
+    }
+    return { next: () => parts.next(), close }
+  } catch (error) {
+    throw failed(error)
   }
 }
 

@@ -87,31 +87,47 @@ async function startedOrAborted(
   }
 }
 
+/** What somebody wants to know of a stream while it is read. */
+export interface PartListener {
+  heard(part: LanguageModelV4StreamPart | undefined): void
+  /** Makes the error that the reader is given. */
+  failed(error: unknown): unknown
+}
+
 /**
  * Reads a provider's stream. Aborting the signal ends a read that is under way, whether the provider listens or not.
+ *
+ * *Cost*: one promise a part, besides the stream's own.
  */
 export class PartStream {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
   readonly #signal: AbortSignal
+  readonly #listener: PartListener | undefined
   readonly #cancel: () => void
 
-  constructor(stream: ReadableStream<LanguageModelV4StreamPart>, signal: AbortSignal) {
+  constructor(stream: ReadableStream<LanguageModelV4StreamPart>, signal: AbortSignal, listener?: PartListener) {
     this.#reader = stream.getReader()
     this.#signal = signal
+    this.#listener = listener
     this.#cancel = () => void this.#reader.cancel(signal.reason).catch(() => {})
     if (signal.aborted) this.#cancel()
     signal.addEventListener('abort', this.#cancel, { once: true })
   }
 
   /** The next part, or undefined at the end. Throws: the signal's reason when it is aborted. */
-  async next(): Promise<LanguageModelV4StreamPart | undefined> {
-    try {
-      const { value } = await this.#reader.read()
-      if (this.#signal.aborted) throw this.#signal.reason
-      return value
-    } catch (error) {
-      throw this.#signal.aborted ? this.#signal.reason : error
-    }
+  next(): Promise<LanguageModelV4StreamPart | undefined> {
+    return this.#reader.read().then(this.#take, this.#fail)
+  }
+
+  readonly #take = ({ value }: { readonly value?: LanguageModelV4StreamPart | undefined }) => {
+    if (this.#signal.aborted) return this.#fail(undefined)
+    this.#listener?.heard(value)
+    return value
+  }
+
+  readonly #fail = (error: unknown): never => {
+    const reason: unknown = this.#signal.aborted ? this.#signal.reason : error
+    throw this.#listener ? this.#listener.failed(reason) : reason
   }
 
   /** Leaves the stream, whatever is left in it. */

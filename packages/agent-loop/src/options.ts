@@ -27,6 +27,9 @@ import type { LoopResult } from './loop-result.ts'
 import type { Steering } from './steering.ts'
 import type { Timeouts } from './timeouts.ts'
 
+/** How many steps a run may take when nothing is said. */
+export const defaultMaxSteps = 20
+
 /** Told about a run as it goes. Exactly one of `onFinish`, `onError` and `onAbort` is called, once. */
 export interface RunCallbacks<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   readonly onChunk?: (chunk: Chunk) => void | PromiseLike<void>

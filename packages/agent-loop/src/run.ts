@@ -58,8 +58,8 @@ export class Run {
   readonly settings: StepSettings
   readonly retryBudget: number
   readonly hold: 'step' | 'run' | undefined
-  /** The accepted steps, in order. */
-  steps: readonly AcceptedStep[] = []
+  #steps: AcceptedStep[] = []
+  #results: StepResult[] = []
   /** Their records; another array after each step, so that what a hook was given stays as it was. */
   stepResults: readonly StepResult[] = Object.freeze([])
   /** Counted over the run: what processors asked for, and what processAPIError did. */
@@ -68,6 +68,11 @@ export class Run {
   /** The step that is being made, counted from 0. */
   stepNumber = 0
   attemptNumber = 0
+  /** The accepted steps, in order. */
+  get steps(): readonly AcceptedStep[] {
+    return this.#steps
+  }
+
   /** The attempt whose chain sees what is written now. */
   get attempt(): Attempt | undefined {
     return this.#attempt
@@ -217,8 +222,7 @@ export class Run {
 
   /** The id of the message that the response goes to: a new one when something was put after the last. */
   responseId(): string {
-    const messages = this.list.get.all.db()
-    if (this.list.find(this.#responseId) && messages.at(-1)?.id !== this.#responseId) {
+    if (this.list.at(-1)?.id !== this.#responseId && this.list.find(this.#responseId)) {
       this.continuedId = this.#responseId
       this.#responseId = this.generateId()
     }
@@ -242,10 +246,18 @@ export class Run {
     }
   }
 
-  /** Sets the accepted steps; the only way in which they change. */
+  /** Sets the accepted steps; the only way in which they change, but for one more. */
   replaceSteps(steps: readonly AcceptedStep[]): void {
-    this.steps = steps
-    this.stepResults = Object.freeze(steps.map(step => step.result))
+    this.#steps = [...steps]
+    this.#results = steps.map(step => step.result)
+    this.stepResults = Object.freeze([...this.#results])
+  }
+
+  /** One more step was accepted. */
+  addStep(step: AcceptedStep): void {
+    this.#steps.push(step)
+    this.#results.push(step.result)
+    this.stepResults = Object.freeze([...this.#results])
   }
 
   /** Tells whether a processor's wish for another attempt can be granted, and spends one if so. */

@@ -1,16 +1,24 @@
 // One step: attempts until one is accepted, then its tools, then the record of it.
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Snapshot } from '@lockstep/message-list'
-import { ProcessorError, TripWire, type PreparedStep, type StepResult, type StepSettings } from '@lockstep/processors'
+import {
+  isPromiseLike,
+  ProcessorError,
+  TripWire,
+  type MaybePromise,
+  type PreparedStep,
+  type StepResult,
+  type StepSettings,
+} from '@lockstep/processors'
 import { contentOf, partsOf, toolPartsOf, type AcceptedStep } from './accepted-step.ts'
 import { Attempt, runAttempt, toolCallInfo, type AttemptStart } from './attempt.ts'
 import { restoredAttempt, saveRun, type OpenStep } from './loop-state.ts'
 import { ProviderFailure } from './model-answer.ts'
+import { defaultMaxSteps } from './options.ts'
 import { enterDecisions, type DecidedCall } from './pending-approval.ts'
 import { failureText, feedbackOn, type Run } from './run.ts'
 import { InvalidObject } from './structured-answer.ts'
 import { stepResultOf } from './step-result-of.ts'
-import { defaultMaxSteps } from './stop.ts'
 import { deadline } from './timeouts.ts'
 import { allCallsAnswered, awaitsProvider, runToolPhase } from './tool-phase.ts'
 import type { AttemptTrace } from './trace.ts'
@@ -32,7 +40,8 @@ export interface SuspendedStep {
 export function runStep(run: Run): Promise<FinishedStep | SuspendedStep> {
   return inTime(run, async () => {
     const before = run.list.snapshot()
-    await run.show(run.chunk('step-start', { stepNumber: run.stepNumber, messageId: run.responseId() }))
+    const shown = run.show(run.chunk('step-start', { stepNumber: run.stepNumber, messageId: run.responseId() }))
+    if (shown) await shown
     const attempt = await acceptedAttempt(run)
     return completeStep(run, { attempt, before }, () => attempt.release())
   })
@@ -71,10 +80,11 @@ async function inTime<T>(run: Run, step: () => Promise<T>): Promise<T> {
 async function completeStep(
   run: Run,
   { attempt, before }: SuspendedStep['suspended'],
-  begin: () => Promise<void>,
+  begin: () => MaybePromise<void>,
 ): Promise<FinishedStep | SuspendedStep> {
   try {
-    await begin()
+    const begun = begin()
+    if (begun) await begun
     await runToolPhase(run, attempt)
     return run.pendingCalls.length > 0 ? { suspended: { attempt, before } } : await finishStep(run, attempt, before)
   } catch (error) {
@@ -211,10 +221,13 @@ async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise
   const { stepNumber, finishReason, usage, providerMetadata, warnings } = result
   const metadata = providerMetadata === undefined ? {} : { providerMetadata }
   const finish = run.chunk('step-finish', { stepNumber, finishReason, usage, warnings, ...metadata })
-  await run.show(await attempt.takeFrame(finish))
+  const framed = attempt.takeFrame(finish)
+  const shown = run.show(isPromiseLike(framed) ? await framed : framed)
+  if (shown) await shown
   const step: AcceptedStep = { place: attempt.place!, asked: attempt.asked, result }
-  run.replaceSteps([...run.steps, step])
-  await run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
+  run.addStep(step)
+  const observed = run.runner.runProcessStepEnd({ position: run.position, step: result as StepResult })
+  if (observed) await observed
   const isUnheard = attempt.toolCalls.length > 0 || awaitsProvider(run, attempt)
   const goesOn = isUnheard && allCallsAnswered(run, attempt)
   const { onStepFinish } = run.options

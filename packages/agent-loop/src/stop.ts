@@ -1,11 +1,9 @@
 // When the loop ends after a step.
 import type { StopReason } from '@lockstep/processors'
 import type { StopCondition } from 'ai'
+import { defaultMaxSteps } from './options.ts'
 import type { Run } from './run.ts'
 import type { FinishedStep } from './step.ts'
-
-/** How many steps a run may take when nothing is said. */
-export const defaultMaxSteps = 20
 
 /** Why the loop ends here, or undefined when it goes on. */
 export async function stopReasonAfter(run: Run, { goesOn }: FinishedStep): Promise<StopReason | undefined> {

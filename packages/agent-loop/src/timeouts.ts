@@ -28,12 +28,19 @@ export function deadline(
 }
 
 /** Runs `work` under a signal that fires with `signal`, or when the time is over. */
-export async function withDeadline<T>(
+export function withDeadline<T>(
   limit: { readonly ms: number | undefined; readonly of: string },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (limit.ms === undefined) return work(signal)
+  return limit.ms === undefined ? work(signal) : underDeadline(limit, signal, work)
+}
+
+async function underDeadline<T>(
+  limit: { readonly ms: number | undefined; readonly of: string },
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const controller = new AbortController()
   const unlink = follow(signal, controller)
   const clear = deadline(limit, error => controller.abort(error))

@@ -1,4 +1,5 @@
 // What a tool is given besides its input: the AI SDK's options, and the run's own.
+import type { MaybePromise } from '@lockstep/processors'
 import type { ModelMessage, ToolSet } from 'ai'
 import { validateToolContext } from './ai-internal.ts'
 import type { Run } from './run.ts'
@@ -11,11 +12,15 @@ export interface ToolUse {
 }
 
 /** The options of `execute` and of the callbacks for input. Throws: the issues of a context that does not fit its schema. */
-export async function toolOptions(run: Run, tool: ToolSet[string], use: ToolUse): Promise<object> {
-  const { toolCallId, toolName, signal } = use
+export function toolOptions(run: Run, tool: ToolSet[string], use: ToolUse): MaybePromise<object> {
+  const { toolName } = use
   const { contextSchema } = tool
   const given = (run.options.toolsContext as Readonly<Record<string, unknown>> | undefined)?.[toolName]
-  const context = contextSchema ? await validateToolContext({ toolName, context: given, contextSchema }) : given
+  if (!contextSchema) return optionsOf(run, use, given)
+  return validateToolContext({ toolName, context: given, contextSchema }).then(context => optionsOf(run, use, context))
+}
+
+function optionsOf(run: Run, { toolCallId, signal }: ToolUse, context: unknown): object {
   return {
     toolCallId,
     /** Made when a tool asks for it, since most do not. */

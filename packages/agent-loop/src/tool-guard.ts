@@ -1,6 +1,6 @@
 // Before tools start: every call of the step passes processToolCall, then the approvals, in order.
 import { isToolPart, toolNameOf, type AgentMessage, type MessageList, type ToolPart } from '@lockstep/message-list'
-import type { GivenApproval, ToolCallInfo, ToolCallVerdict } from '@lockstep/processors'
+import { isPromiseLike, type GivenApproval, type ToolCallInfo, type ToolCallVerdict } from '@lockstep/processors'
 import { isDeepEqualData, NoSuchToolError, type ToolSet, type TypedToolCall } from 'ai'
 import { resolveToolApproval } from './ai-internal.ts'
 import type { Attempt } from './attempt.ts'
@@ -38,9 +38,11 @@ export async function guardToolCall(
 ): Promise<GuardedToolCall> {
   const { toolCallId, input } = part
   const toolCall: ToolCallInfo = { toolCallId, toolName: toolNameOf(part), input }
-  const verdict = await run.runner.runProcessToolCall({ position: run.position, toolCall, approval })
+  const judged = run.runner.runProcessToolCall({ position: run.position, toolCall, approval })
+  const verdict = isPromiseLike(judged) ? await judged : judged
   const mayRun = verdict.type === 'run' || verdict.type === 'asked'
-  const checked = mayRun ? await check(attempt, part, verdict.input) : verdict
+  const known = mayRun ? knownInput(attempt, part, verdict.input) : verdict
+  const checked = known ?? (await checkedInput(attempt, part, verdict.input))
   const isRewritten = checked.type === 'run' && verdict.type !== 'denied' && verdict.input !== input
   const final = isRewritten ? rewritten(run, part, checked.input) : input
   const guarded: GuardedToolCall = {
@@ -50,8 +52,14 @@ export async function guardToolCall(
     verdict: checked,
   }
   if (checked.type !== 'run' || approval) return guarded
-  const asked = verdict.type === 'asked' ? verdict : undefined
+  const asked = verdict.type === 'asked' ? { ...verdict, input: checked.input } : undefined
+  const isJudged = run.options.toolApproval !== undefined || toolOf(attempt, guarded)?.needsApproval !== undefined
+  if (!isJudged) return asked ? { ...guarded, verdict: asked } : guarded
   return { ...guarded, verdict: await approved(run, attempt, { call: guarded, verdict: checked, asked }) }
+}
+
+function toolOf(attempt: Attempt, { toolName }: ToolCallInfo): ToolSet[string] | undefined {
+  return attempt.prepared!.settings.tools[toolName]
 }
 
 /** Puts an input that a processor changed into the conversation, and gives it as it stands there. */
@@ -87,8 +95,6 @@ async function approved(
   const { input } = verdict
   const { tools } = attempt.prepared!.settings
   const { toolApproval, toolsContext } = run.options
-  const needed = toolApproval !== undefined || tools[call.toolName]?.needsApproval !== undefined
-  if (!needed) return asked ? { ...asked, input } : verdict
   const asking = resolveToolApproval({
     tools,
     toolCall: {
@@ -104,16 +110,15 @@ async function approved(
   })
   const status = await run.whileRunning(asking)
   if (status.type === 'denied') return { type: 'denied', input, reason: status.reason ?? 'The call is not allowed.' }
-  if (asked) return { ...asked, input }
+  if (asked) return asked
   return status.type === 'user-approval' ? { type: 'asked', input, reason: status.reason ?? '' } : verdict
 }
 
-/** An input that is not as the model's parsed call had it is checked again. */
-async function check(attempt: Attempt, part: ToolPart, input: unknown): Promise<GuardedToolCall['verdict']> {
+/** What is known of an input that is as the model's parsed call had it. Any other is checked again. */
+function knownInput(attempt: Attempt, part: ToolPart, input: unknown): GuardedToolCall['verdict'] | undefined {
   const parsed = attempt.parsedCalls.get(part.toolCallId)
   if (parsed && input === part.input && parsed.stored === input)
     return parsed.error === undefined ? { type: 'run', input: parsed.input } : { type: 'invalid', error: parsed.error }
-  return checkedInput(attempt, part, input)
 }
 
 /** What the tool gets for an input: what its schema makes of it. */

@@ -41,5 +41,7 @@ export async function checkToolInput(
 }
 
 function onlyDefined(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
+  const defined: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) defined[key] = item
+  return defined
 }

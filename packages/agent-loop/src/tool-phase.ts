@@ -1,6 +1,6 @@
 // The tools of an accepted step: run at once up to a bound, each result through the processors before anyone sees it.
 import { toolNameOf } from '@lockstep/message-list'
-import { TripWire, untilAborted, type ToolOutcome } from '@lockstep/processors'
+import { isPromiseLike, TripWire, untilAborted, type MaybePromise, type ToolOutcome } from '@lockstep/processors'
 import type { ToolSet } from 'ai'
 import { createToolModelOutput } from './ai-internal.ts'
 import { partsOf, toolPartsOf } from './accepted-step.ts'
@@ -19,7 +19,10 @@ const defaultConcurrency = 10
 /** Asks people, runs the other tools of a step and commits what they gave. Throws: a tripwire of a processor, or the reason of an abort. */
 export async function runToolPhase(run: Run, attempt: Attempt): Promise<void> {
   if (attempt.toolCalls.length === 0) return
-  for (const call of attempt.toolCalls) await tellInput(run, attempt, call)
+  for (const call of attempt.toolCalls) {
+    const told = tellInput(run, attempt, call)
+    if (told) await told
+  }
   const [asked, others] = [attempt.toolCalls.filter(isAsked), attempt.toolCalls.filter(call => !isAsked(call))]
   for (const call of asked) {
     await askFor(run, attempt, call)
@@ -130,7 +133,9 @@ async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): 
   const tool = attempt.prepared!.settings.tools[call.toolName]! as ToolSet[string] & { execute: ExecuteFunction }
   const input = call.verdict.type === 'run' ? call.verdict.input : call.input
   const { toolCallId, toolName } = call
-  const result = tool.execute(input, await toolOptions(run, tool, { toolCallId, toolName, signal }))
+  const made = toolOptions(run, tool, { toolCallId, toolName, signal })
+  const options = isPromiseLike(made) ? ((await made) as object) : made
+  const result = tool.execute(input, options)
   if (!isAsyncIterable(result)) return await result
   let last: { readonly output: unknown } | undefined
   for await (const output of result) {
@@ -158,7 +163,7 @@ interface Settlement {
   readonly outcome: ToolOutcome
 }
 
-async function review(run: Run, { call, outcome }: Settlement): Promise<ToolOutcome> {
+function review(run: Run, { call, outcome }: Settlement): MaybePromise<ToolOutcome> {
   const { toolCallId, toolName, input } = call
   return run.runner.runProcessToolResult({ position: run.position, toolCall: { toolCallId, toolName, input }, outcome })
 }

@@ -1,5 +1,7 @@
 // Abort works at every await: whatever the run waits for when it is aborted, it ends, with nothing left behind.
+import { runLoop } from '@lockstep/agent-loop'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
+import { MessageList } from '@lockstep/message-list'
 import { hookNames, type HookName, type Processor } from '@lockstep/processors'
 import { tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -94,4 +96,19 @@ describe('a run that is aborted', () => {
     expect(types.slice(-2)).toEqual(['abort', 'finish'])
     expect(() => result.messageList.get.all.prompt()).not.toThrow()
   })
+})
+
+it('leaving the stream while it starts ends the run before the model is called', async () => {
+  const model = scriptedModel(['Nobody hears this.'])
+  const ends: unknown[] = []
+  const loop = runLoop({
+    model,
+    messageList: new MessageList().add('Hello', 'input'),
+    onAbort: ({ result }) => void ends.push(result.stopReason),
+  })
+  const first = loop.next()
+  await loop.return(undefined as never)
+  expect(await first).toMatchObject({ value: { stopReason: 'aborted' } })
+  expect(model.doStreamCalls).toHaveLength(0)
+  expect(ends).toEqual(['aborted'])
 })

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { LoopError, resolveModel } from '@lockstep/agent-loop'
+import { LoopError } from '@lockstep/agent-loop'
 import { scriptedModel, finishPart, streamOf } from '@lockstep/agent-loop/testing'
 import type { Processor } from '@lockstep/processors'
 import { APICallError } from 'ai'
@@ -32,10 +32,11 @@ describe('a model', () => {
     expect((await drain({ model: v2 as never })).result).toMatchObject({ text: 'two', usage: { totalTokens: 3 } })
   })
 
-  it('of the V1 specification is refused by name', () => {
+  it('of the V1 specification is refused by name', async () => {
     const v1 = { specificationVersion: 'v1', provider: 'old', modelId: 'gpt-3' }
-    expect(() => resolveModel(v1 as never)).toThrow('The model \'old/gpt-3\' has the specification version "v1".')
-    expect(() => resolveModel(undefined as never)).toThrow(LoopError)
+    const message = 'The model \'old/gpt-3\' has the specification version "v1".'
+    await expect(drain({ model: v1 as never })).rejects.toThrow(message)
+    await expect(drain({ model: undefined as never })).rejects.toThrow(LoopError)
   })
 
   it('may be an id of the registered provider', async () => {

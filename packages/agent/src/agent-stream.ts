@@ -10,19 +10,14 @@ import {
 } from '@lockstep/agent-loop'
 import type { MessageInput } from '@lockstep/message-list'
 import { planProcessors, type Chunk, type ProcessorArrays } from '@lockstep/processors'
-import {
-  createUIMessageStreamResponse,
-  type DeepPartial,
-  type InferUIMessageChunk,
-  type ToolSet,
-  type UIMessage,
-} from 'ai'
+import type { DeepPartial, InferUIMessageChunk, ToolSet, UIMessage } from 'ai'
 import { AgentError } from './errors.ts'
 import { objectView } from './object-view.ts'
 import { SharedReading } from './shared-reading.ts'
+import { streamOnDemand } from './stream-on-demand.ts'
 import { textView } from './text-view.ts'
 import type { UIMessageStreamOptions, UIResponseInit } from './ui-message-stream.ts'
-import { uiStreamOnDemand } from './ui-on-demand.ts'
+import { uiResponse } from './ui-response.ts'
 
 let preparedOf: (stream: AgentStream) => Promise<RunLoopOptions>
 
@@ -74,7 +69,12 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   toUIMessageStream<UI_MESSAGE extends UIMessage = UIMessage>(
     options: UIMessageStreamOptions<UI_MESSAGE> = {},
   ): ReadableStream<InferUIMessageChunk<UI_MESSAGE>> {
-    return uiStreamOnDemand<UI_MESSAGE>(this.#reading.view(), { plan: () => this.#prepare(), ...options })
+    const view = this.#reading.view()
+    const open = async () => {
+      const { toUIMessageStream } = await import('./ui-message-stream.ts')
+      return toUIMessageStream<UI_MESSAGE>(view, { plan: () => this.#prepare(), ...options })
+    }
+    return streamOnDemand(open, { highWaterMark: 0 })
   }
 
   /** `toUIMessageStream` as the response of a server, as server-sent events. */
@@ -83,7 +83,7 @@ export class AgentStream<TOOLS extends ToolSet = ToolSet, OBJECT = unknown> {
   ): Response {
     const { status, statusText, headers, keepAliveMs, consumeSseStream, ...view } = options
     const init = { status, statusText, headers, keepAliveMs, consumeSseStream } as UIResponseInit
-    return createUIMessageStreamResponse({ ...init, stream: this.toUIMessageStream<UI_MESSAGE>(view) })
+    return uiResponse(this.toUIMessageStream<UI_MESSAGE>(view), init)
   }
 
   /** Reads to the end. Resolves whatever way the run ended; `stopReason` says which. Rejects for a call that cannot be made. */

@@ -1,5 +1,4 @@
 // The object of a run as it grows, for readers that show it before it is whole.
-import { isDeepEqualData, parsePartialJson } from 'ai'
 import type { Chunk } from '@lockstep/processors'
 
 /**
@@ -9,6 +8,7 @@ import type { Chunk } from '@lockstep/processors'
  * *Cost*: linear in the text. A long one is looked at again when it has grown by a sixty-fourth.
  */
 export async function* objectView(chunks: AsyncIterable<Chunk>): AsyncGenerator<unknown, void, void> {
+  const { isDeepEqualData, parsePartialJson } = await import('ai')
   let text = ''
   let parsedLength = 0
   let last: unknown

@@ -1,7 +1,7 @@
 import { Agent, type Chunk, type Processor } from '@lockstep/agent'
 import { finishPart, scriptedModel, type ScriptedTurn } from '@lockstep/agent-loop/testing'
 import { toUIMessageStream, toUIMessageStreamResponse, type UIMessageStreamOptions } from '@lockstep/agent/ui'
-import { tool, type UIMessage, type UIMessageChunk } from 'ai'
+import { createUIMessageStreamResponse, tool, type UIMessage, type UIMessageChunk } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { chatOf, chunksOf, messageFrom, plainParts, textOf } from './ui-client.ts'
@@ -671,6 +671,8 @@ describe('the stream', () => {
     expect(types).not.toContain('reset-step')
     const response = agent.stream('Look').toUIMessageStreamResponse({ status: 201 })
     expect(response.status).toBe(201)
+    const theirs = createUIMessageStreamResponse({ stream: new ReadableStream() })
+    expect([...response.headers]).toEqual([...theirs.headers])
     expect(await response.text()).toContain('Seen.')
     await agent.stream('Look').toUIMessageStream().cancel()
     expect(model.doStreamCalls).toHaveLength(4)

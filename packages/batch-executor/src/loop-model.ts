@@ -2,7 +2,7 @@
 import { runLoop, type LoopResult, type RunLoopOptions } from '@lockstep/agent-loop'
 import { MessageList } from '@lockstep/message-list'
 import { planProcessors, type Chunk } from '@lockstep/processors'
-import { jsonSchema, type ToolSet } from 'ai'
+import type { ToolSet } from 'ai'
 import type { BatchPrompt } from './batch-prompt-builder.ts'
 import { BatchError } from './errors.ts'
 import type { AnswerStream, CallModel, ModelAnswer } from './model-call.ts'
@@ -32,14 +32,15 @@ export type LoopModelOptions<TOOLS extends ToolSet = ToolSet> = Omit<
  */
 export function loopModel<TOOLS extends ToolSet = ToolSet>(options: LoopModelOptions<TOOLS>): CallModel {
   const isSettledLate = canChangeLate(options)
-  return (prompt, { abortSignal }): AnswerStream => {
+  return async function* answerOf(prompt, { abortSignal }): AnswerStream {
+    const { jsonSchema } = await import('ai')
     const loop = runLoop<TOOLS, unknown>({
       ...options,
       messageList: conversationOf(prompt, options.messageList),
       structuredOutput: { schema: jsonSchema(prompt.schema), name: 'reply' },
       ...(abortSignal !== undefined && { abortSignal }),
     } as RunLoopOptions<TOOLS, unknown>)
-    return answerOfRun(loop, isSettledLate)
+    return yield* answerOfRun(loop, isSettledLate)
   }
 }
 

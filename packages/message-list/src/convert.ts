@@ -11,15 +11,21 @@ import type { AgentMessage, MessagePart } from './message.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
 import type { Sequence } from './segments.ts'
 
+/** A step of a message that was converted: where its parts end, and what was made of them. */
 interface Step {
-  readonly parts: readonly MessagePart[]
+  readonly end: number
+  readonly messageEnd: number
+  readonly repairEnd: number
+  /** Whether it, or a step before it, reasons in items. */
   readonly reasonsInItems: boolean
-  readonly conversion: Conversion
 }
 
+/** A message converted, with what the next version of it goes on from. */
 interface MessageConversion extends Conversion {
+  readonly parts: readonly MessagePart[]
   readonly steps: readonly Step[]
-  readonly reasonsInItems: boolean
+  /** What the steps gave, before it was finished. */
+  readonly body: Conversion
 }
 
 interface Caches {
@@ -46,13 +52,17 @@ export function convertMessages(messages: readonly AgentMessage[], target: Targe
 /** Converts the last message for the AI SDK, which goes on with calls of the last step that were asked about. */
 export function convertOpenMessage(message: AgentMessage): Conversion {
   const context = contextOf(message, 'model')
-  const { steps, reasonsInItems } = converted(message, context, undefined)
-  const last = steps.findLastIndex(step => step.conversion.messages.length > 0)
-  const open = steps.map(({ parts, conversion }, index) =>
-    index === last ? stepConversion(parts, { ...context, reasonsInItems, isOpenEnd: true }) : conversion,
-  )
-  const { messages, repairs } = joined(open)
-  return finished(message, messages, repairs)
+  const { parts, steps, body } = converted(message, context, undefined)
+  const last = steps.findLastIndex(({ messageEnd }, index) => messageEnd > (steps[index - 1] ?? beginning).messageEnd)
+  const step = steps[last]
+  if (step === undefined) return finished(message, body)
+  const before = steps[last - 1] ?? beginning
+  const reasonsInItems = steps.at(-1)!.reasonsInItems
+  const open = stepConversion(parts.slice(before.end, step.end), { ...context, reasonsInItems, isOpenEnd: true })
+  return finished(message, {
+    messages: [...body.messages.slice(0, before.messageEnd), ...open.messages],
+    repairs: [...body.repairs.slice(0, before.repairEnd), ...open.repairs, ...body.repairs.slice(step.repairEnd)],
+  })
 }
 
 /** Puts conversions together. */
@@ -83,6 +93,8 @@ function contextOf(message: AgentMessage, target: Target): MessageContext {
   return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', isOpenEnd: false }
 }
 
+const beginning: Step = { end: 0, messageEnd: 0, repairEnd: 0, reasonsInItems: false }
+
 function converted(
   message: AgentMessage,
   context: MessageContext,
@@ -90,53 +102,55 @@ function converted(
 ): MessageConversion {
   // V8 reads a frozen array several times slower than a copy of it, and copying is the cheapest of all.
   const parts = [...message.content.parts]
-  const kept = keptSteps(parts, earlier)
-  const rest = stepsOf(parts.slice(kept.reduce((length, step) => length + step.parts.length, 0)))
-  const steps = [...kept, ...rest.map(step => ({ parts: step, reasonsInItems: step.some(isReasoningItem) }))]
-  const reasonsInItems = steps.some(step => step.reasonsInItems)
-  const reusable = earlier?.reasonsInItems === reasonsInItems
-  const done = steps.map((step): Step =>
-    reusable && 'conversion' in step
-      ? step
-      : { ...step, conversion: stepConversion(step.parts, { ...context, reasonsInItems }) },
-  )
-  const { messages, repairs } = joined(done.map(step => step.conversion))
-  return { ...finished(message, messages, repairs), steps: done, reasonsInItems }
+  const steps = earlier === undefined ? [] : keptSteps(parts, earlier)
+  const last = steps.at(-1) ?? beginning
+  const rest = stepsOf(parts.slice(last.end))
+  const reasonsInItems = last.reasonsInItems || rest.some(step => step.some(isReasoningItem))
+  if (earlier !== undefined && reasonsInItems !== (earlier.steps.at(-1) ?? beginning).reasonsInItems)
+    return converted(message, context, undefined)
+  const messages = earlier?.body.messages.slice(0, last.messageEnd) ?? []
+  const repairs = earlier?.body.repairs.slice(0, last.repairEnd) ?? []
+  let before = last
+  for (const step of rest) {
+    const piece = stepConversion(step, { ...context, reasonsInItems })
+    messages.push(...piece.messages)
+    repairs.push(...piece.repairs)
+    before = {
+      end: before.end + step.length,
+      messageEnd: messages.length,
+      repairEnd: repairs.length,
+      reasonsInItems: before.reasonsInItems || step.some(isReasoningItem),
+    }
+    steps.push(before)
+  }
+  const body = { messages, repairs }
+  return { ...finished(message, body), parts, steps, body }
 }
 
 /** The steps of the earlier version that this version begins with. The last one counts only if it did not grow. */
-function keptSteps(parts: readonly MessagePart[], earlier: MessageConversion | undefined): readonly Step[] {
-  const kept: Step[] = []
-  let start = 0
-  for (const step of earlier?.steps ?? []) {
-    const end = start + step.parts.length
-    for (let index = start; index < end; index++) if (parts[index] !== step.parts[index - start]) return kept
-    const follows = parts[end]
-    if (follows !== undefined && !isDivider(follows) && step.parts[0]?.type !== 'steering-message') return kept
-    kept.push(step)
-    start = end
-  }
-  return kept
+function keptSteps(parts: readonly MessagePart[], earlier: MessageConversion): Step[] {
+  const { parts: before, steps } = earlier
+  let common = 0
+  while (common < before.length && before[common] === parts[common]) common++
+  let count = steps.length
+  while (count > 0 && steps[count - 1]!.end > common) count--
+  if (count > 0 && steps[count - 1]!.end === common && !isClosed(parts, common)) count--
+  return steps.slice(0, count)
+}
+
+/** Whether no part can come to the step that ends there. */
+function isClosed(parts: readonly MessagePart[], end: number): boolean {
+  const follows = parts[end]
+  return follows === undefined || isDivider(follows) || parts[end - 1]?.type === 'steering-message'
 }
 
 /** Options of a whole message are those of its last part for a provider, so they go with the last piece of it. */
-function finished(
-  message: AgentMessage,
-  messages: readonly ConvertedMessage[],
-  repairs: readonly PromptRepair[],
-): Conversion {
+function finished(message: AgentMessage, { messages, repairs }: Conversion): Conversion {
   const { providerMetadata } = message.content
   const last = messages.at(-1)
   if (last === undefined) {
-    return {
-      messages,
-      repairs: [
-        ...repairs,
-        repair('empty-message', message.id, {
-          reason: 'The message was left out, because nothing in it is for a model.',
-        }),
-      ],
-    }
+    const reason = 'The message was left out, because nothing in it is for a model.'
+    return { messages, repairs: [...repairs, repair('empty-message', message.id, { reason })] }
   }
   return {
     messages:

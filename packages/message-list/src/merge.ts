@@ -14,8 +14,8 @@ import { settle, updated, type Home, type MessageDraft, type Reading } from './m
 import { readInputs } from './read-input.ts'
 import { sharedMessage } from './read-stored.ts'
 import { continuedBy } from './steering.ts'
-import { noSuchTool, placeOfTool, withChangedTool } from './tool-place.ts'
-import { advancedTool, rankOf } from './tool-state.ts'
+import { noSuchTool, placeOfTool } from './tool-place.ts'
+import { advancedTool, changedTool, rankOf } from './tool-state.ts'
 import type { Transaction } from './transaction.ts'
 
 type MessageReading = Extract<Reading, { type: 'message' }>
@@ -231,5 +231,6 @@ export function changeTool(
   const { sequence } = transaction
   const place = placeOfTool(sequence, sequence.length, outcome.of)
   if (place === undefined) throw noSuchTool(outcome.of, outcome.path)
-  transaction.replace(withChangedTool(sequence.at(place.position)!, place.index, outcome))
+  const part = sequence.at(place.position)!.content.parts[place.index] as ToolPart
+  transaction.replacePart(place, changedTool(part, outcome.change, outcome.path))
 }

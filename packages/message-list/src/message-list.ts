@@ -7,7 +7,7 @@ import type { Home } from './message-draft.ts'
 import type { AgentMessage, MessagePart, MessageSource } from './message.ts'
 import { readInputs, type MessageInput } from './read-input.ts'
 import { draftOfAll, draftOfMessage, type Draft } from './recipe.ts'
-import { appended, restored } from './read-stored.ts'
+import { restored } from './read-stored.ts'
 import { reconciled } from './reconcile.ts'
 import { returnedEdits } from './returned-edits.ts'
 import { readSavedList, savedList, type SavedList } from './saved-list.ts'
@@ -174,7 +174,7 @@ export class MessageList {
    * Throws: `unknown-message`, `invalid-message`, `unsafe-data`.
    */
   append(id: string, parts: readonly MessagePart[]): this {
-    return this.#commit(transaction => transaction.replace(appended(transaction.get(id), parts)))
+    return this.#commit(transaction => transaction.append(id, parts))
   }
 
   /**
@@ -261,6 +261,12 @@ export class MessageList {
 
   toUIMessages(): UIMessage[] {
     return this.get.all.ui()
+  }
+
+  /** The message at a position, counted from the end when it is negative. */
+  at(position: number): AgentMessage | undefined {
+    const { sequence } = this.#cell.snapshot
+    return sequence.at(position < 0 ? sequence.length + position : position)
   }
 
   find(id: string): AgentMessage | undefined {

@@ -77,6 +77,13 @@ export function storedMessage(message: AgentMessage): AgentMessage {
   return settled
 }
 
+/** The message with another part in the place of one. */
+export function withPart(message: AgentMessage, index: number, part: MessagePart): AgentMessage {
+  const parts = [...message.content.parts]
+  parts[index] = part
+  return storedMessage({ ...message, content: { ...message.content, parts } })
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Tells whether a value is a message that this package made: valid and frozen, so it is taken as it is. */

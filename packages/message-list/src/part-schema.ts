@@ -15,36 +15,38 @@ const file = z.looseObject({
   providerMetadata,
 })
 
-const known: Readonly<Record<string, z.ZodType>> = {
-  text,
-  reasoning: text,
-  custom: z.looseObject({ kind: z.string(), providerMetadata }),
-  file,
-  'reasoning-file': z.looseObject({ url: z.string(), mediaType: z.string(), providerMetadata }),
-  'source-url': z.looseObject({
-    sourceId: z.string(),
-    url: z.string(),
-    title: z.string().optional(),
-    providerMetadata,
+const known = new Map<unknown, z.ZodType>(
+  Object.entries({
+    text,
+    reasoning: text,
+    custom: z.looseObject({ kind: z.string(), providerMetadata }),
+    file,
+    'reasoning-file': z.looseObject({ url: z.string(), mediaType: z.string(), providerMetadata }),
+    'source-url': z.looseObject({
+      sourceId: z.string(),
+      url: z.string(),
+      title: z.string().optional(),
+      providerMetadata,
+    }),
+    'source-document': z.looseObject({
+      sourceId: z.string(),
+      mediaType: z.string(),
+      title: z.string(),
+      filename: z.string().optional(),
+      providerMetadata,
+    }),
+    'step-start': z.looseObject({}),
+    'steering-message': z.looseObject({
+      id: z.string().min(1),
+      parts: z.array(
+        z.discriminatedUnion('type', [
+          text.extend({ type: z.literal('text') }),
+          file.extend({ type: z.literal('file') }),
+        ]),
+      ),
+    }),
   }),
-  'source-document': z.looseObject({
-    sourceId: z.string(),
-    mediaType: z.string(),
-    title: z.string(),
-    filename: z.string().optional(),
-    providerMetadata,
-  }),
-  'step-start': z.looseObject({}),
-  'steering-message': z.looseObject({
-    id: z.string().min(1),
-    parts: z.array(
-      z.discriminatedUnion('type', [
-        text.extend({ type: z.literal('text') }),
-        file.extend({ type: z.literal('file') }),
-      ]),
-    ),
-  }),
-}
+)
 
 const data = z.looseObject({ id: z.string().optional(), data: z.unknown().optional() })
 const unknownPart = z.looseObject({ type: z.string().min(1) })
@@ -74,42 +76,42 @@ const call = z.looseObject({
   approval: absent,
 })
 
-const byState: Readonly<Record<string, z.ZodType>> = {
-  'input-streaming': call,
-  'input-available': call,
-  'approval-requested': call.extend({ approval: requested }),
-  'approval-responded': call.extend({ approval: responded }),
-  'output-available': call.extend({
-    output: z.unknown().optional(),
-    approval: granted.optional(),
-    preliminary: z.boolean().optional(),
-    modelOutput,
-    resultProviderMetadata: providerMetadata,
+const byState = new Map<unknown, z.ZodType>(
+  Object.entries({
+    'input-streaming': call,
+    'input-available': call,
+    'approval-requested': call.extend({ approval: requested }),
+    'approval-responded': call.extend({ approval: responded }),
+    'output-available': call.extend({
+      output: z.unknown().optional(),
+      approval: granted.optional(),
+      preliminary: z.boolean().optional(),
+      modelOutput,
+      resultProviderMetadata: providerMetadata,
+    }),
+    'output-error': call.extend({
+      errorText: z.string(),
+      approval: granted.optional(),
+      modelOutput,
+      resultProviderMetadata: providerMetadata,
+    }),
+    'output-denied': call.extend({ approval: denied }),
   }),
-  'output-error': call.extend({
-    errorText: z.string(),
-    approval: granted.optional(),
-    modelOutput,
-    resultProviderMetadata: providerMetadata,
-  }),
-  'output-denied': call.extend({ approval: denied }),
-}
+)
 
-const toolState = z.looseObject({ state: z.enum(Object.keys(byState) as [string, ...string[]]) })
+const toolState = z.looseObject({ state: z.enum([...byState.keys()] as [string, ...string[]]) })
 const staticName = z.looseObject({ type: z.string().min('tool-'.length + 1, 'the tool has no name') })
 const dynamicName = z.looseObject({ toolName: z.string().min(1) })
 
 /** Checks a frozen part and returns it with its type. Throws: `invalid-message`, naming the path. */
 export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
-  const { type } = check(unknownPart, part, path)
-  if (type.startsWith('tool-') || type === 'dynamic-tool') {
-    if (type === 'dynamic-tool') check(dynamicName, part, path)
-    else check(staticName, part, path)
-    check(byState[check(toolState, part, path).state]!, part, path)
-  } else {
-    check(known[type] ?? (type.startsWith('data-') ? data : unknownPart), part, path)
-  }
-  return part as MessagePart
+  const { type, state: callState } = part as { readonly type?: unknown; readonly state?: unknown }
+  if (type === 'dynamic-tool') check(dynamicName, part, path)
+  else if (type === 'tool-') check(staticName, part, path)
+  const isCall = typeof type === 'string' && (type.startsWith('tool-') || type === 'dynamic-tool')
+  const isData = typeof type === 'string' && type.startsWith('data-')
+  const schema = isCall ? (byState.get(callState) ?? toolState) : (known.get(type) ?? (isData ? data : unknownPart))
+  return check(schema, part, path) as MessagePart
 }
 
 /** Checks a value against a schema and returns the value itself. Throws: `invalid-message`, naming the path of the first fault. */

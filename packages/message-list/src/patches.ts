@@ -15,11 +15,21 @@ interface DraftDifference {
   readonly inverse: Patch[]
 }
 
-/** Finds the patches between two values. Both are frozen JSON: equal identity means equal content. */
-export function differenceOf(before: object, after: object): Difference {
+/**
+ * Finds the patches between two values, which stand at a path of the message. Both are frozen JSON: equal identity means
+ * equal content.
+ */
+export function differenceOf(before: object, after: object, at: Path = []): Difference {
   const difference: DraftDifference = { patches: [], inverse: [] }
-  compare([before, after], [], difference)
+  compare([before, after], at, difference)
   return { patches: frozen(difference.patches), inverse: frozen(difference.inverse) }
+}
+
+/** The difference that elements at the end of an array make, which had a length before. */
+export function additionOf(elements: readonly unknown[], length: number, at: Path): Difference {
+  const patches = elements.map((value, index): Patch => ({ op: 'add', path: [...at, length + index], value }))
+  const inverse = elements.map((_, index): Patch => ({ op: 'remove', path: [...at, length + index] })).reverse()
+  return { patches: frozen(patches), inverse: frozen(inverse) }
 }
 
 function frozen(patches: readonly Patch[]): readonly Patch[] {
@@ -43,14 +53,16 @@ function isFields(value: unknown): value is Fields {
 
 function compareFields([before, after]: readonly [Fields, Fields], path: Path, difference: DraftDifference): void {
   for (const key of Object.keys(after)) {
+    const isKnown = Object.hasOwn(before, key)
+    if (isKnown && before[key] === after[key]) continue
     const at = [...path, key]
-    if (Object.hasOwn(before, key)) compare([before[key], after[key]], at, difference)
+    if (isKnown) compare([before[key], after[key]], at, difference)
     else note(difference, { op: 'add', path: at, value: after[key] }, { op: 'remove', path: at })
   }
   for (const key of Object.keys(before)) {
+    if (Object.hasOwn(after, key)) continue
     const at = [...path, key]
-    if (!Object.hasOwn(after, key))
-      note(difference, { op: 'remove', path: at }, { op: 'add', path: at, value: before[key] })
+    note(difference, { op: 'remove', path: at }, { op: 'add', path: at, value: before[key] })
   }
 }
 

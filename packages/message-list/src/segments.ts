@@ -9,7 +9,7 @@ const segmentSize = 128
 export class Segment {
   readonly messages: readonly AgentMessage[]
   readonly sources: readonly MessageSource[]
-  readonly #derived = new Map<string, unknown>()
+  #derived: Map<unknown, unknown> | undefined
   #offsets: Map<string, number> | undefined
 
   constructor(messages: readonly AgentMessage[], sources: readonly MessageSource[]) {
@@ -24,9 +24,10 @@ export class Segment {
   }
 
   /** A value that is made of these messages, and made once. */
-  derive<T>(name: string, make: (segment: Segment) => T): T {
-    if (!this.#derived.has(name)) this.#derived.set(name, make(this))
-    return this.#derived.get(name) as T
+  derive<T>(key: unknown, make: (segment: Segment) => T): T {
+    const derived = (this.#derived ??= new Map())
+    if (!derived.has(key)) derived.set(key, make(this))
+    return derived.get(key) as T
   }
 }
 

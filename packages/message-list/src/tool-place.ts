@@ -1,6 +1,6 @@
 // Finding a tool call wherever it is, and putting what it became in its place.
 import { MessageListError } from './errors.ts'
-import { isToolPart, storedMessage, type AgentMessage, type ToolPart } from './message.ts'
+import { isToolPart, withPart, type AgentMessage, type ToolPart } from './message.ts'
 import { changedTool, type ToolChange } from './tool-state.ts'
 
 /** Which call is meant: that with an id, or that which made an approval request. */
@@ -37,10 +37,9 @@ export function withChangedTool(
   index: number,
   about: { readonly change: ToolChange; readonly path: string },
 ): AgentMessage {
-  const parts = [...message.content.parts]
-  const part = parts[index] as ToolPart
-  parts[index] = changedTool(part, about.change, about.path)
-  return parts[index] === part ? message : storedMessage({ ...message, content: { ...message.content, parts } })
+  const part = message.content.parts[index] as ToolPart
+  const changed = changedTool(part, about.change, about.path)
+  return changed === part ? message : withPart(message, index, changed)
 }
 
 /** The error for a call that is not there. */

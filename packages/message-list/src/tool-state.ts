@@ -126,7 +126,9 @@ const ofOneState: ReadonlySet<string> = new Set([
 
 /** What every state of a call has in common. */
 function bare(part: ToolPart): object {
-  return Object.fromEntries(Object.entries(part).filter(([key]) => !ofOneState.has(key)))
+  const kept: Record<string, unknown> = {}
+  for (const key in part) if (!ofOneState.has(key)) kept[key] = part[key as keyof ToolPart]
+  return kept
 }
 
 function outcome(change: Extract<ToolChange, { state: 'output-available' | 'output-error' }>): object {

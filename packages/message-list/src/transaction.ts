@@ -2,16 +2,19 @@
 import type { Author, Change, Edit, Patch } from './change.ts'
 import { MessageListError } from './errors.ts'
 import { frozen } from './frozen-json.ts'
-import type { AgentMessage, MessageSource } from './message.ts'
-import { differenceOf } from './patches.ts'
-import { restored } from './read-stored.ts'
+import { withPart, type AgentMessage, type MessagePart, type MessageSource } from './message.ts'
+import { additionOf, differenceOf, type Difference } from './patches.ts'
+import { appended, restored } from './read-stored.ts'
 import { patched } from './recipe.ts'
 import type { Sequence } from './segments.ts'
 import { ListSnapshot } from './snapshot.ts'
 import type { SystemMessage } from './system-message.ts'
+import type { ToolPlace } from './tool-place.ts'
 
 /** Memory stands before what this run has said. */
 const live: readonly MessageSource[] = ['input', 'response']
+
+const partsPath = ['content', 'parts'] as const
 
 /** A list in the making. Throwing away a transaction throws away its edits. */
 export class Transaction {
@@ -56,6 +59,31 @@ export class Transaction {
       { type: 'patch', id, patches, ...sourced(sourceAfter) },
       { type: 'patch', id, patches: inverse, ...sourced(sourceBefore) },
     )
+  }
+
+  /** Puts parts at the end of a message. What was there is not looked at. */
+  append(id: string, more: readonly unknown[]): void {
+    const position = this.#positionOf(id)
+    const before = this.sequence.at(position)!
+    const message = appended(before, more)
+    if (message === before) return
+    const { length } = before.content.parts
+    this.#put(position, message, additionOf(message.content.parts.slice(length), length, partsPath))
+  }
+
+  /** Puts another part in the place of one. */
+  replacePart({ position, index }: ToolPlace, part: MessagePart): void {
+    const before = this.sequence.at(position)!
+    const partBefore = before.content.parts[index]!
+    if (part === partBefore) return
+    this.#put(position, withPart(before, index, part), differenceOf(partBefore, part, [...partsPath, index]))
+  }
+
+  /** Puts a version of a message in its place that is known to differ in that way. */
+  #put(position: number, message: AgentMessage, { patches, inverse }: Difference): void {
+    const { id } = message
+    this.sequence = this.sequence.set(position, message, this.sequence.sourceAt(position)!)
+    this.#record({ type: 'patch', id, patches }, { type: 'patch', id, patches: inverse })
   }
 
   /** Removes messages, neighbours at once. */

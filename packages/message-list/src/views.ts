@@ -2,7 +2,7 @@
 import type { LanguageModel, ModelMessage, UIMessage } from 'ai'
 import { convertMessages, convertOpenMessage, convertSequence, joined } from './convert.ts'
 import type { Conversion, Target } from './convert-step.ts'
-import { isToolPart, type AgentMessage, type MessageSource } from './message.ts'
+import { isToolPart, type AgentMessage, type MessagePart, type MessageSource } from './message.ts'
 import { applyOverlay, overlaidSequence, type Overlay } from './overlay.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
 import type { ListSnapshot } from './snapshot.ts'
@@ -31,6 +31,12 @@ export type ModelOptions = Pick<PromptOptions, 'onRepair'>
 export interface View {
   /** As they are stored. */
   db(): readonly AgentMessage[]
+  /**
+   * The messages, as they are stored, that have such a part.
+   *
+   * Cost: each message is looked at once for each `test`, which has to be pure, and the same function each time.
+   */
+  having(test: (part: MessagePart) => boolean): readonly AgentMessage[]
   /** As the AI SDK's clients show them. Frozen, and typed as the SDK wants it. */
   ui(): UIMessage[]
   /** As the AI SDK's functions take them. Frozen, and typed as the SDK wants it. */
@@ -83,6 +89,19 @@ class SnapshotView implements View {
   db(): readonly AgentMessage[] {
     const snapshot = this.#read()
     return this.#source === undefined ? snapshot.messages : snapshot.messagesOf(this.#source)
+  }
+
+  having(test: (part: MessagePart) => boolean): readonly AgentMessage[] {
+    const found: AgentMessage[] = []
+    for (const segment of this.#read().sequence.segments) {
+      const offsets = segment.derive(test, ({ messages }) =>
+        messages.flatMap((message, offset) => (message.content.parts.some(part => test(part)) ? [offset] : [])),
+      )
+      for (const offset of offsets)
+        if (this.#source === undefined || segment.sources[offset] === this.#source)
+          found.push(segment.messages[offset]!)
+    }
+    return found
   }
 
   ui(): UIMessage[] {

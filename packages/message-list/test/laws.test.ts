@@ -22,6 +22,7 @@ const outputs = (of: MessageList) => ({
   model: of.get.all.model(),
   prompt: of.get.all.prompt(),
 })
+const reasoningItem = { type: 'reasoning', text: 'hm', providerMetadata: { openai: { itemId: 'rs_1' } } } as const
 const json = (value: unknown) => JSON.parse(JSON.stringify(value))
 // Values that fast-check made are used again while it shrinks, so every property works on a fork of its list.
 
@@ -34,6 +35,38 @@ describe('formats', () => {
           outputs(newList().add(given.get.all.db(), 'input')),
         )
         expect(outputs(MessageList.fromJSON(JSON.stringify(given)))).toEqual(outputs(given))
+      }),
+    ))
+
+  it('are those of the conversation read at once, however it grew', () =>
+    fc.assert(
+      fc.property(messages, fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(5)), { maxLength: 8 }), (given, edits) => {
+        const grown = newList()
+        const before = [grown.snapshot()]
+        const check = () => expect(outputs(MessageList.fromJSON(JSON.stringify(grown)))).toEqual(outputs(grown))
+        for (const { id, role, content } of given) {
+          grown.add({ id, role, createdAt: '2026-01-01T00:00:00.000Z', content: { format: 2, parts: [] } }, 'response')
+          for (const part of content.parts) {
+            grown.append(id!, [part])
+            check()
+          }
+          before.push(grown.snapshot())
+        }
+        for (const [at, place, kind] of edits) {
+          const message = grown.at(at % Math.max(1, given.length))
+          if (message === undefined) continue
+          const index = place % (message.content.parts.length + 1)
+          if (kind === 5) grown.restore(before[at % before.length]!)
+          else
+            grown.update(message.id, ({ content: { parts } }) => {
+              if (kind === 0) parts.splice(index, 1)
+              else if (kind === 1) parts.splice(index, 0, { type: 'step-start' })
+              else if (kind === 2) parts.splice(index, 0, { type: 'text', text: 'between' })
+              else if (kind === 3) parts.splice(index, 0, reasoningItem)
+              else parts.reverse()
+            })
+          check()
+        }
       }),
     ))
 

@@ -26,6 +26,14 @@ describe('handles', () => {
     expect(processor.get).toBe(list.get)
   })
 
+  it('find messages by their place, counted from either end', () => {
+    const list = abc()
+    const ids = list.getMessages().map(({ id }) => id)
+    const found = [0, 2, 3, -1, -3, -4].map(position => list.at(position)?.id)
+    expect(found).toEqual([ids[0], ids[2], undefined, ids[2], ids[0], undefined])
+    expect(newList().at(-1)).toBeUndefined()
+  })
+
   it('make ids and times as the list does', () => {
     const list = newList({ threadId: 't', resourceId: 'r' })
     expect([list.generateId(), list.now().toISOString(), list.threadId, list.resourceId]).toEqual([

@@ -6,9 +6,11 @@ import type { HistoryRepairOptions } from './history-repair.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
 import type { ModelFallbackOptions } from './model-fallback.ts'
 import type { ModelRetryOptions } from './model-retry.ts'
+import type { OverflowRecoveryOptions } from './overflow-recovery.ts'
 import type { PrefillRepairOptions } from './prefill-repair.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
+import type { SlidingWindowOptions } from './sliding-window.ts'
 import type { TokenLimiterOptions } from './token-limiter.ts'
 import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 
@@ -24,6 +26,8 @@ export interface Builtins {
   readonly 'history-repair': HistoryRepairOptions
   readonly 'token-limiter': TokenLimiterOptions
   readonly 'tool-result-clearing': ToolResultClearingOptions
+  readonly 'sliding-window': SlidingWindowOptions
+  readonly 'overflow-recovery': OverflowRecoveryOptions
 }
 
 /** The name of a builtin. */
@@ -43,6 +47,8 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'history-repair': async options => (await import('./history-repair.ts')).historyRepair(options),
   'token-limiter': async (options = { limit: 0 }) => (await import('./token-limiter.ts')).tokenLimiter(options),
   'tool-result-clearing': async options => (await import('./tool-result-clearing.ts')).toolResultClearing(options),
+  'sliding-window': async options => (await import('./sliding-window.ts')).slidingWindow(options),
+  'overflow-recovery': async options => (await import('./overflow-recovery.ts')).overflowRecovery(options),
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */

@@ -84,7 +84,7 @@ const words: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     'overflow',
-    /context[_ ](length|window)[_ ]exceeded|maximum (context|prompt|allowed input) length|prompt is too long|prompt too long|input is too long|exceed(s|ed)? (the )?(model'?s )?(available )?(context (window|size|length)|max(imum)? context|model token limit)|input token count.{0,60}exceeds|input tokens exceed|longer than the model'?s context|context length is only|greater than the context length|context window exceeds|exceed context limit|reduce the length of the (messages|input|prompt)|exceeds the limit of \d+|too large for model with|configured context size|range of input length should be|request_too_large/i,
+    /context[_ ](length|window)[_ ]exceeded|maximum (context|prompt|allowed input) length|prompt is too long|prompt too long|input is too long|exceed(s|ed)? (the )?(model'?s )?(available )?(context (window|size|length)|max(imum)? context|model token limit)|input token count.{0,60}exceeds|input tokens exceed|longer than the model'?s context|context length is only|greater than the context length|context window exceeds|exceed context limit|reduce the length of the (messages|input|prompt)|token count of \d+ exceeds the limit|too large for model with|configured context size|range of input length should be|request_too_large/i,
   ],
   ['rate-limit', /rate[_ -]?limit|too many requests|resource[_ ]exhausted|throttl/i],
   ['overloaded', /overloaded|over capacity|capacity exceeded|service[_ ]unavailable|slow_down/i],

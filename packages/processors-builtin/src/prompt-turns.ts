@@ -1,5 +1,6 @@
 // A prompt in its parts: instructions, the turns of earlier, and what the run itself is about.
-import { MessageList, type AgentMessage } from '@lockstep/message-list'
+import type { AgentMessage, MessageList } from '@lockstep/message-list'
+import { PromptPlaces } from './prompt-places.ts'
 import type { Prompt, PromptMessage } from './token-counter.ts'
 
 /** A message that stays, however old it is. */
@@ -11,6 +12,8 @@ export interface Pinning {
 /** A question, and all that was said and done until the next one. */
 export interface Turn {
   readonly messages: readonly PromptMessage[]
+  /** Where it begins in the prompt. */
+  readonly start: number
   readonly isPinned: boolean
 }
 
@@ -29,16 +32,17 @@ export interface PromptTurns {
  */
 export function promptTurns(prompt: Prompt, list: MessageList, pinning: Pinning = {}): PromptTurns {
   const messages = list.getMessages()
+  const places = new PromptPlaces(prompt, list)
   const begin = beginOfRun(messages, list)
   const first = prompt.findIndex(({ role }) => role !== 'system')
-  const question = begin === 0 ? undefined : placeOf(messages[begin]!, prompt, list)
+  const question = begin === 0 ? undefined : places.of(messages[begin]!)
   const end = Math.max(first, question ?? first)
-  const pinned = pinnedPlaces(messages.slice(0, begin), { prompt, list, pinning })
-  const turns: { messages: PromptMessage[]; isPinned: boolean }[] = []
+  const pinned = pinnedPlaces(messages.slice(0, begin), { places, list, pinning })
+  const turns: { messages: PromptMessage[]; start: number; isPinned: boolean }[] = []
   for (let index = Math.max(first, 0); index < end; index++) {
     const message = prompt[index]!
     const isQuestion = message.role === 'user' && prompt[index - 1]?.role !== 'user'
-    if (turns.length === 0 || isQuestion) turns.push({ messages: [], isPinned: false })
+    if (turns.length === 0 || isQuestion) turns.push({ messages: [], start: index, isPinned: false })
     const turn = turns.at(-1)!
     turn.messages.push(message)
     if (message.role === 'system' || pinned.has(index)) turn.isPinned = true
@@ -51,7 +55,7 @@ export function promptOf({ system, current }: PromptTurns, turns: readonly Turn[
   return [...system, ...turns.flatMap(turn => turn.messages), ...current]
 }
 
-/** The last question before the first response; without a response, the last question. */
+/** The place of the last question before the first response; without a response, of the last question. */
 function beginOfRun(messages: readonly AgentMessage[], list: MessageList): number {
   const response = list.get.response.db()[0]
   let begin = response === undefined ? messages.length : messages.indexOf(response)
@@ -61,51 +65,19 @@ function beginOfRun(messages: readonly AgentMessage[], list: MessageList): numbe
 }
 
 interface Surroundings {
-  readonly prompt: Prompt
+  readonly places: PromptPlaces
   readonly list: MessageList
   readonly pinning: Pinning
 }
 
-function pinnedPlaces(history: readonly AgentMessage[], { prompt, list, pinning }: Surroundings): ReadonlySet<number> {
+function pinnedPlaces(history: readonly AgentMessage[], { places, list, pinning }: Surroundings): ReadonlySet<number> {
   const context = new Set(list.get.context.db())
-  const places = new Set<number>()
+  const found = new Set<number>()
   for (const message of history) {
     const isPinned =
       message.content.metadata?.['pinned'] === true || context.has(message) || pinning.pin?.(message) === true
-    const place = isPinned ? placeOf(message, prompt, list) : undefined
-    if (place !== undefined) places.add(place)
+    const place = isPinned ? places.of(message) : undefined
+    if (place !== undefined) found.add(place)
   }
-  return places
-}
-
-/** Where a message of the list begins in a prompt. */
-function placeOf(message: AgentMessage, prompt: Prompt, list: MessageList): number | undefined {
-  const piece = firstPieceOf(message)
-  if (piece === undefined) return undefined
-  const same = prompt.indexOf(piece)
-  if (same >= 0) return same
-  // An edited message stands where it stood, as long as none was added or left out.
-  const unedited = list.get.all.prompt()
-  const place = unedited.length === prompt.length ? unedited.indexOf(piece) : -1
-  if (place >= 0) return place
-  const similar = prompt.findIndex(other => sharesPart(other, piece))
-  return similar < 0 ? undefined : similar
-}
-
-const pieces = new WeakMap<AgentMessage, PromptMessage>()
-
-/** Prompts are made of pieces that are made once for a message, so it is the same one in every prompt. */
-function firstPieceOf(message: AgentMessage): PromptMessage | undefined {
-  const known = pieces.get(message)
-  if (known !== undefined) return known
-  const prompt = new MessageList().add(message, 'memory').get.all.prompt()
-  const piece = prompt.find(({ role }) => role === message.role)
-  if (piece !== undefined) pieces.set(message, piece)
-  return piece
-}
-
-function sharesPart({ content }: PromptMessage, piece: PromptMessage): boolean {
-  if (typeof content === 'string' || typeof piece.content === 'string') return false
-  const parts: readonly object[] = piece.content
-  return content.some(part => parts.includes(part))
+  return found
 }

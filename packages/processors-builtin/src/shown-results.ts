@@ -1,4 +1,5 @@
 // What a prompt shows of tools' results: something shorter in their place, with the calls that they belong to.
+import { headOf, tailOf } from './text-ends.ts'
 import type { Prompt, PromptMessage } from './token-counter.ts'
 
 /** A result in a prompt. */
@@ -13,6 +14,23 @@ export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResu
   for (const message of prompt)
     if (message.role === 'tool') for (const part of message.content) if (part.type === 'tool-result') results.push(part)
   return results
+}
+
+/** A part of a result as text: its beginning and its end. */
+export function shortened({ output }: PromptResult, part: number): string {
+  const text = textOf(output)
+  const length = Math.floor(text.length * part)
+  const head = headOf(text, Math.ceil(length * 0.7))
+  const tail = tailOf(text, length - head.length)
+  return `${head}\n[${text.length - head.length - tail.length} characters were left out here, since there is no room for them.]\n${tail}`
+}
+
+/** What a tool gave, as text. */
+function textOf(output: PromptResult['output']): string {
+  if (output.type === 'content')
+    return output.value.map(item => (item.type === 'text' ? item.text : `[${item.type}]`)).join('\n')
+  if (output.type === 'execution-denied') return `[denied] ${output.reason ?? ''}`
+  return typeof output.value === 'string' ? output.value : JSON.stringify(output.value)
 }
 
 /** Shows results as texts, in messages that are the same ones each time: what is known of them is known by identity. */

@@ -52,6 +52,14 @@ export class TokenCounter {
     return tokens
   }
 
+  ofResult({ output }: Extract<Part, { type: 'tool-result' }>): number {
+    if (output.type !== 'content') return this.#count(JSON.stringify(output))
+    return output.value.reduce(
+      (sum, item) => sum + (item.type === 'text' ? this.#count(item.text) : this.#fileTokens),
+      0,
+    )
+  }
+
   /** The descriptions of the tools that a step may call. */
   ofTools(tools: ToolSet, activeTools: readonly string[] | undefined): MaybePromise<number> {
     let sum = 0
@@ -89,11 +97,7 @@ export class TokenCounter {
       case 'tool-call':
         return this.#count(`${part.toolName} ${JSON.stringify(part.input)}`)
       case 'tool-result':
-        if (part.output.type !== 'content') return this.#count(JSON.stringify(part.output))
-        return part.output.value.reduce(
-          (sum, item) => sum + (item.type === 'text' ? this.#count(item.text) : this.#fileTokens),
-          0,
-        )
+        return this.ofResult(part)
       default:
         return 0
     }

@@ -49,9 +49,9 @@ export function toolResultClearing(
     const known = saved.get(result)
     if (known !== undefined) return known
     const shown = { ...result, output: { type: 'text', value: placeholder } } as PromptResult
-    const [before, after] = [result, shown].map(part => counter.ofMessage({ role: 'tool', content: [part] }))
-    saved.set(result, before! - after!)
-    return before! - after!
+    const gain = counter.ofResult(result) - counter.ofResult(shown)
+    saved.set(result, gain)
+    return gain
   }
   const least = counter.ofMessage({ role: 'system', content: placeholder })
 

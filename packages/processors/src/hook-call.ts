@@ -8,6 +8,7 @@ import type { HookTotal, Ledger, ProcessorEffect } from './ledger.ts'
 import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { HookName, Processor } from './processor.ts'
 import { TripWire, type AbortOptions } from './trip-wire.ts'
+import { untilAborted } from './until-aborted.ts'
 import { createWriter } from './writer.ts'
 
 /** What all hook calls of a run share. */
@@ -233,26 +234,4 @@ export function resolveModelFor(call: HookCall, host: RunHost, model: ModelChoic
       `returned a model from ${call.hook} that cannot be used. ${messageOf(error)}`,
     )
   }
-}
-
-/** Settles as the promise does, or rejects with the signal's reason when that comes first. */
-export function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      reject(signal.reason as Error)
-    }
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
-    const done = () => signal.removeEventListener('abort', leave)
-    promise.then(
-      value => {
-        done()
-        resolve(value)
-      },
-      (error: unknown) => {
-        done()
-        reject(error as Error)
-      },
-    )
-  })
 }

@@ -1,0 +1,72 @@
+// What a step costs, in promises: they are counted alike on every machine, and one too many in a step is seen here.
+import { createHook } from 'node:async_hooks'
+import { scriptedModel } from '@lockstep/agent-loop/testing'
+import { MessageList } from '@lockstep/message-list'
+import type { Processor } from '@lockstep/processors'
+import { tool } from 'ai'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { drain, type DrainOptions } from './drained.ts'
+
+const add = tool({ inputSchema: z.object({ a: z.number(), b: z.number() }), execute: ({ a, b }) => a + b })
+const callAdd = { toolCalls: [{ toolName: 'add', input: { a: 1, b: 2 } }] }
+
+async function promisesOf(work: () => Promise<unknown>): Promise<number> {
+  let count = 0
+  const hook = createHook({ init: (_, type) => void (type === 'PROMISE' && count++) })
+  hook.enable()
+  try {
+    await work()
+  } finally {
+    hook.disable()
+  }
+  return count
+}
+
+/** Promises of one step with a tool call: what 20 more of them add to a run. */
+async function promisesPerStep(options: () => Partial<DrainOptions> = () => ({})): Promise<number> {
+  const run = (stepCount: number) =>
+    promisesOf(() =>
+      drain({
+        model: scriptedModel([...Array.from({ length: stepCount }, () => callAdd), 'Done.']),
+        tools: { add },
+        maxSteps: 99,
+        ...options(),
+      }),
+    )
+  await run(1)
+  return ((await run(25)) - (await run(5))) / 20
+}
+
+describe('a step with a tool call', () => {
+  it('makes no more promises than it did', async () => {
+    expect(await promisesPerStep()).toBeLessThanOrEqual(117)
+  })
+
+  it('makes as many after a thousand messages as after one', async () => {
+    const list = new MessageList().add(
+      Array.from({ length: 1000 }, (_, index) => ({
+        role: index % 2 ? ('assistant' as const) : ('user' as const),
+        content: 'word',
+      })),
+      'memory',
+    )
+    expect(await promisesPerStep(() => ({ messageList: list.fork().add('Go', 'input') }))).toBe(await promisesPerStep())
+  })
+
+  it('makes none for processors that answer at once, whatever hooks they have', async () => {
+    const quiet = (id: string): Processor => ({
+      id,
+      processInputStep: () => undefined,
+      processLLMRequest: () => undefined,
+      processOutputStream: ({ part }) => part,
+      processOutputStep: () => undefined,
+      processToolCall: () => undefined,
+      processToolResult: () => undefined,
+      processStepEnd: () => undefined,
+    })
+    const processors = [quiet('one'), quiet('two'), quiet('three')]
+    const with3 = await promisesPerStep(() => ({ inputProcessors: processors, outputProcessors: processors }))
+    expect(with3 - (await promisesPerStep())).toBeLessThanOrEqual(1)
+  })
+})
