@@ -295,12 +295,16 @@ export class Run {
   }
 
   #host(): RunHost {
+    const { usage } = this
     return {
       runId: this.runId,
       list: this.list,
       abortSignal: this.signal,
       requestContext: this.requestContext,
       tracingContext: this.options.tracingContext ?? {},
+      get totalUsage() {
+        return usage.total
+      },
       writeData: (chunk, processorId) => this.writeData(chunk, processorId),
       callModel: (request, processorId) => this.#callModel(request, processorId),
       resolveModel,

@@ -1,5 +1,5 @@
 // What a run may use: steps, model calls, tool calls, tokens, money, time. It warns, takes the tools away, then stops.
-import type { Processor, ProcessorContext, StepResult } from '@lockstep/processors'
+import type { Processor, ProcessorContext } from '@lockstep/processors'
 import { BuiltinError } from './errors.ts'
 
 /** What can have a limit. */
@@ -29,7 +29,7 @@ export interface BudgetOptions {
   readonly modelCalls?: number
   /** Of all tools, or by the name of a tool. */
   readonly toolCalls?: number | { readonly [toolName: string]: number }
-  /** Input and output of the accepted steps. */
+  /** Input and output of all that providers report: refused attempts and the calls of processors too. */
   readonly tokens?: number
   readonly outputTokens?: number
   /** Needs `price`. */
@@ -55,7 +55,7 @@ export interface BudgetState {
   answerStep: number
 }
 
-type Context = Pick<ProcessorContext<BudgetEvent, BudgetState>, 'state' | 'steps'>
+type Context = Pick<ProcessorContext<BudgetEvent, BudgetState>, 'state' | 'steps' | 'totalUsage'>
 
 interface Account {
   readonly limit: BudgetLimit
@@ -154,18 +154,17 @@ export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent,
 }
 
 /** The limits that are set, and what is used of each. */
-function accountsOf({ state, steps }: Context, options: BudgetOptions, time: number): readonly Account[] {
+function accountsOf({ state, steps, totalUsage }: Context, options: BudgetOptions, time: number): readonly Account[] {
   const { toolCalls, price } = options
   const limits = { ...options, toolCalls: typeof toolCalls === 'number' ? toolCalls : undefined }
-  const sum = (measure: (step: StepResult) => number | undefined) =>
-    steps.reduce((total, step) => total + (measure(step) ?? 0), 0)
+  const { inputTokens = 0, outputTokens = 0 } = totalUsage
   const used: { readonly [limit in BudgetLimit]: () => number } = {
     steps: () => steps.length,
     modelCalls: () => state.modelCalls ?? 0,
     toolCalls: () => Object.keys(state.toolNames ?? {}).length,
-    tokens: () => sum(({ usage }) => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)),
-    outputTokens: () => sum(({ usage }) => usage.outputTokens),
-    money: () => sum(step => moneyOf(step, price!)),
+    tokens: () => inputTokens + outputTokens,
+    outputTokens: () => outputTokens,
+    money: () => moneyOf(totalUsage, price!),
     wallClockMs: () => time - (state.startedAt ?? time),
   }
   return (Object.keys(used) as BudgetLimit[]).flatMap(limit => {
@@ -174,7 +173,7 @@ function accountsOf({ state, steps }: Context, options: BudgetOptions, time: num
   })
 }
 
-function moneyOf({ usage }: StepResult, { input, output, cachedInput = input }: TokenPrice): number {
+function moneyOf(usage: ProcessorContext['totalUsage'], { input, output, cachedInput = input }: TokenPrice): number {
   const cached = usage.inputTokenDetails.cacheReadTokens ?? 0
   const fresh = (usage.inputTokens ?? 0) - cached
   return (fresh * input + cached * cachedInput + (usage.outputTokens ?? 0) * output) / 1_000_000

@@ -102,6 +102,23 @@ describe('a budget', () => {
     expect((await run(calls(9), { outputTokens: 40 })).result.steps.length).toBe(3)
   })
 
+  it('of tokens counts refused attempts and what processors ask models', async () => {
+    const picky: Processor = {
+      id: 'picky',
+      processOutputStep: ({ abort, retryCount }) => (retryCount < 1 ? abort('Again.', { retry: true }) : undefined),
+    }
+    const refused = await run([call('read'), 'yes'], { tokens: 240, warnAt: 0.5 }, [picky])
+    expect(actions(refused)).toEqual([['tokens', 120, 240, 'warn']])
+    const judge: Processor = {
+      id: 'judge',
+      async processOutputStep({ callModel }) {
+        await callModel({ model: scriptedModel([{ text: 'fine', usage: { input: 150, output: 0 } }]), prompt: 'Well?' })
+      },
+    }
+    const judged = await run([...calls(1), 'yes'], { tokens: 400, warnAt: 0.5 }, [judge])
+    expect(actions(judged)).toEqual([['tokens', 270, 400, 'warn']])
+  })
+
   it('of money counts what was in the cache at its own price', async () => {
     const price = { input: 1_000, output: 10_000 }
     const outcome = await run([...calls(3), 'Enough.'], { money: 0.8, price, warnAt: 0.5 })

@@ -1,6 +1,7 @@
 // What every hook is given, and what a run must offer so that it can be given.
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { MessageList, AgentMessage, SystemMessage } from '@lockstep/message-list'
+import type { LanguageModelUsage } from 'ai'
 import type { CallModel, ModelChoice, ModelCallRequest, ModelCallResult } from './call-model.ts'
 import type { DataChunk } from './chunk.ts'
 import type { LedgerEvent } from './ledger.ts'
@@ -27,6 +28,8 @@ export interface ProcessorContext<TTripwireMetadata = unknown, TState extends ob
   readonly state: Partial<TState>
   /** How often processors have asked for another attempt in this run. */
   readonly retryCount: number
+  /** What providers have reported in this run: withdrawn attempts and the calls of processors are in it. */
+  readonly totalUsage: LanguageModelUsage
   readonly abort: Abort<TTripwireMetadata>
   readonly abortSignal: AbortSignal
   readonly requestContext: RequestContext
@@ -56,6 +59,19 @@ export interface HookEffect {
   readonly endedAt: number
 }
 
+/** When no provider has reported anything. */
+export const noUsage: LanguageModelUsage = Object.freeze({
+  inputTokens: undefined,
+  inputTokenDetails: Object.freeze({
+    noCacheTokens: undefined,
+    cacheReadTokens: undefined,
+    cacheWriteTokens: undefined,
+  }),
+  outputTokens: undefined,
+  outputTokenDetails: Object.freeze({ textTokens: undefined, reasoningTokens: undefined }),
+  totalTokens: undefined,
+})
+
 /** What a run offers to its processors. The loop implements it; tests may too. */
 export interface RunHost {
   readonly runId: string
@@ -63,6 +79,8 @@ export interface RunHost {
   readonly abortSignal: AbortSignal
   readonly requestContext: RequestContext
   readonly tracingContext: TracingContext
+  /** Everything that providers have reported so far; nothing when absent. */
+  readonly totalUsage?: LanguageModelUsage
   /** Shows application data; `processorId` is its writer, which does not see it again. */
   writeData(chunk: DataChunk, processorId: string): Promise<void>
   callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult>

@@ -2,7 +2,7 @@
 import { frozenWriteError, type MessageList, type Snapshot } from '@lockstep/message-list'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { CallModel, ModelChoice } from './call-model.ts'
-import type { ProcessorContext, RunHost, StepPosition } from './context.ts'
+import { noUsage, type ProcessorContext, type RunHost, type StepPosition } from './context.ts'
 import { ProcessorError } from './errors.ts'
 import type { HookTotal, Ledger, ProcessorEffect } from './ledger.ts'
 import { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
@@ -77,6 +77,7 @@ export class HookCall {
       steps: this.position.steps,
       state: this.#scope.stateOf(id),
       retryCount: this.position.retryCount,
+      totalUsage: host.totalUsage ?? noUsage,
       abort: this.#abort,
       abortSignal: host.abortSignal,
       requestContext: host.requestContext,

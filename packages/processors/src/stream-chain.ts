@@ -1,6 +1,6 @@
 // The chunks of one attempt on their way through the output processors: one pass, no promise that is not needed.
 import { isDataChunk, type Chunk, type ChunkNamed } from './chunk.ts'
-import type { ProcessorContext, StepPosition } from './context.ts'
+import { noUsage, type ProcessorContext, type RunHost, type StepPosition } from './context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { ProcessorPlan } from './plan.ts'
@@ -120,7 +120,7 @@ class Link {
   readonly #processor: Processor
   readonly #position: StepPosition
   readonly #call: HookCall
-  readonly #base: ProcessorContext
+  readonly #base: StreamBase
   readonly #streamParts: Chunk[] = []
   readonly #streams: boolean
   readonly #texts = new Map<string, TextComparison>()
@@ -135,7 +135,7 @@ class Link {
     this.#position = position
     this.#streams = typeof processor.processOutputStream === 'function'
     this.#call = new HookCall(scope, processor, { hook: 'processOutputStream', position })
-    this.#base = this.#call.context([])
+    this.#base = { base: this.#call.context([]), host: scope.host }
   }
 
   takes(chunk: Chunk, writerId: string | undefined): boolean {
@@ -238,7 +238,13 @@ function chunksOf(result: ProcessOutputStreamReturn): readonly Chunk[] {
   return Array.isArray(result) ? (result as readonly Chunk[]) : [result as Chunk]
 }
 
-/** The arguments of one call. The two getters read the list only when somebody asks. */
+/** What the calls of one attempt have in common. */
+interface StreamBase {
+  readonly base: ProcessorContext
+  readonly host: RunHost
+}
+
+/** The arguments of one call. The getters read the list and the account only when somebody asks. */
 class StreamArgs {
   readonly part: Chunk
   readonly streamParts: readonly Chunk[]
@@ -253,8 +259,10 @@ class StreamArgs {
   readonly writer: ProcessorContext['writer']
   readonly tracingContext: ProcessorContext['tracingContext']
   readonly callModel: ProcessorContext['callModel']
+  readonly #host: RunHost
 
-  constructor(base: ProcessorContext, part: Chunk, streamParts: readonly Chunk[]) {
+  constructor({ base, host }: StreamBase, part: Chunk, streamParts: readonly Chunk[]) {
+    this.#host = host
     this.part = part
     this.streamParts = streamParts
     this.messageList = base.messageList
@@ -276,6 +284,10 @@ class StreamArgs {
 
   get systemMessages(): ProcessorContext['systemMessages'] {
     return this.messageList.getAllSystemMessages()
+  }
+
+  get totalUsage(): ProcessorContext['totalUsage'] {
+    return this.#host.totalUsage ?? noUsage
   }
 }
 

@@ -232,6 +232,7 @@ describe('the arguments of processInputStep', () => {
         'systemMessages',
         'toolChoice',
         'tools',
+        'totalUsage',
         'tracingContext',
         'writer',
       ].toSorted(),
@@ -240,6 +241,7 @@ describe('the arguments of processInputStep', () => {
     expect(args!.systemMessages).toEqual([{ role: 'system', content: 'Be brief.' }])
     expect(textsOf(args!.messages)).toEqual(['one', 'two'])
     expect(args!.messageList.isSameAs(run.list)).toBe(true)
+    expect(args!.totalUsage).toMatchObject({ inputTokens: undefined, totalTokens: undefined })
     expect(args!.abortSignal).toBe(run.controller.signal)
     expect(args!.requestContext).toBe(run.requestContext)
   })

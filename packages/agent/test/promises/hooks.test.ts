@@ -72,6 +72,7 @@ describe.each(bothPaths)('the hooks of a run, by $path', ({ run }) => {
       'steps',
       'state',
       'retryCount',
+      'totalUsage',
       'abort',
       'abortSignal',
       'requestContext',
