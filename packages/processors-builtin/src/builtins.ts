@@ -1,6 +1,7 @@
 // The table of builtins: a name and how it is made. Nothing is loaded before it is asked for.
 import type { Processor } from '@lockstep/processors'
 import type { BudgetOptions } from './budget.ts'
+import type { CompactionOptions } from './compaction.ts'
 import { BuiltinError } from './errors.ts'
 import type { HistoryRepairOptions } from './history-repair.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
@@ -28,6 +29,7 @@ export interface Builtins {
   readonly 'tool-result-clearing': ToolResultClearingOptions
   readonly 'sliding-window': SlidingWindowOptions
   readonly 'overflow-recovery': OverflowRecoveryOptions
+  readonly compaction: CompactionOptions
 }
 
 /** The name of a builtin. */
@@ -49,6 +51,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'tool-result-clearing': async options => (await import('./tool-result-clearing.ts')).toolResultClearing(options),
   'sliding-window': async options => (await import('./sliding-window.ts')).slidingWindow(options),
   'overflow-recovery': async options => (await import('./overflow-recovery.ts')).overflowRecovery(options),
+  compaction: async options => (await import('./compaction.ts')).compaction(options),
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */

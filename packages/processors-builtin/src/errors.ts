@@ -13,8 +13,9 @@ export type BuiltinErrorCode =
   | 'missing-price'
   | 'missing-model'
   | 'invalid-limit'
+  | 'no-summary'
 
-/** A mistake in how a builtin was set up. */
+/** A mistake in how a builtin was set up, or what it could not do. */
 export class BuiltinError extends Error {
   override readonly name = 'BuiltinError'
   readonly code: BuiltinErrorCode

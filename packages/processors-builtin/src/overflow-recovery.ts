@@ -4,7 +4,7 @@ import type { Processor } from '@lockstep/processors'
 import { BuiltinError } from './errors.ts'
 import { readFailure } from './model-failure.ts'
 import { promptOf, promptTurns, type Pinning } from './prompt-turns.ts'
-import { ResultTexts, resultsIn, shortened, type PromptResult } from './shown-results.ts'
+import { ResultTexts, resultsIn, shortened, textOf, type PromptResult } from './shown-results.ts'
 import { TokenCounter, type Prompt, type TokenCounting } from './token-counter.ts'
 
 /** A prompt that was too long, and how long the next one may be. */
@@ -148,7 +148,7 @@ class PromptShrinker {
       most /= 2
     ) {
       const long = results.flatMap((result, index): readonly (readonly [PromptResult, string])[] =>
-        sizes[index]! > most ? [[result, shortened(result, most / sizes[index]!)]] : [],
+        sizes[index]! > most ? [[result, shortened(textOf(result.output), most / sizes[index]!)]] : [],
       )
       shorter = this.#texts.apply(prompt, new Map(long))
     }

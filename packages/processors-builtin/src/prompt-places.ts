@@ -7,7 +7,7 @@ export class PromptPlaces {
   readonly #prompt: Prompt
   readonly #list: MessageList
   #pieces: Map<unknown, number> | undefined
-  #unedited: Map<unknown, number> | undefined
+  #standing: ReadonlyMap<unknown, number> | undefined
   #parts: Map<unknown, number> | undefined
 
   constructor(prompt: Prompt, list: MessageList) {
@@ -20,16 +20,10 @@ export class PromptPlaces {
     const piece = firstPieceOf(message)
     if (piece === undefined) return undefined
     this.#pieces ??= placesIn(this.#prompt)
-    return this.#pieces.get(piece) ?? this.#unchanged().get(piece) ?? this.#similar(piece)
-  }
-
-  /** An edited message stands where it stood, as long as none was added or left out. */
-  #unchanged(): ReadonlyMap<unknown, number> {
-    if (this.#unedited === undefined) {
-      const unedited = this.#list.get.all.prompt()
-      this.#unedited = unedited.length === this.#prompt.length ? placesIn(unedited) : new Map()
-    }
-    return this.#unedited
+    const same = this.#pieces.get(piece)
+    if (same !== undefined) return same
+    this.#standing ??= placesBetween(this.#list.get.all.prompt(), this.#prompt, this.#pieces)
+    return this.#standing.get(piece) ?? this.#similar(piece)
   }
 
   #similar({ content }: PromptMessage): number | undefined {
@@ -50,6 +44,24 @@ export class PromptPlaces {
 function placesIn(prompt: Prompt): Map<unknown, number> {
   const places = new Map<unknown, number>()
   for (const [index, message] of prompt.entries()) if (!places.has(message)) places.set(message, index)
+  return places
+}
+
+/** An edited message stands where it stood, as long as between its neighbours none was added or left out. */
+function placesBetween(unedited: Prompt, prompt: Prompt, pieces: ReadonlyMap<unknown, number>): Map<unknown, number> {
+  const places = new Map<unknown, number>()
+  let begin = 0
+  for (let index = 0; index <= unedited.length; index++) {
+    const anchor = index === unedited.length ? prompt.length : pieces.get(unedited[index])
+    if (anchor === undefined) continue
+    const before = begin === 0 ? 0 : pieces.get(unedited[begin - 1])! + 1
+    if (anchor - before === index - begin)
+      for (let between = begin; between < index; between++) {
+        const place = before + between - begin
+        if (prompt[place]!.role === unedited[between]!.role) places.set(unedited[between], place)
+      }
+    begin = index + 1
+  }
   return places
 }
 

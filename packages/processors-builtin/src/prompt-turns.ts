@@ -26,6 +26,9 @@ export interface PromptTurns {
   readonly current: readonly PromptMessage[]
 }
 
+/** What a message of a prompt says of itself when it is no message of the conversation and has to stay. */
+export const pinnedPiece = { lockstep: { pinned: true } } as const
+
 /**
  * Divides a prompt. The run begins with the last question before its first response. Where its beginning is not found,
  * since somebody has edited the prompt, all of the prompt belongs to it.
@@ -41,11 +44,12 @@ export function promptTurns(prompt: Prompt, list: MessageList, pinning: Pinning 
   const turns: { messages: PromptMessage[]; start: number; isPinned: boolean }[] = []
   for (let index = Math.max(first, 0); index < end; index++) {
     const message = prompt[index]!
-    const isQuestion = message.role === 'user' && prompt[index - 1]?.role !== 'user'
+    const before = prompt[index - 1]
+    const isQuestion = message.role === 'user' && (before?.role !== 'user' || isPinnedPiece(before))
     if (turns.length === 0 || isQuestion) turns.push({ messages: [], start: index, isPinned: false })
     const turn = turns.at(-1)!
     turn.messages.push(message)
-    if (message.role === 'system' || pinned.has(index)) turn.isPinned = true
+    if (message.role === 'system' || isPinnedPiece(message) || pinned.has(index)) turn.isPinned = true
   }
   return { system: prompt.slice(0, Math.max(first, 0)), turns, current: prompt.slice(Math.max(end, 0)) }
 }
@@ -56,12 +60,16 @@ export function promptOf({ system, current }: PromptTurns, turns: readonly Turn[
 }
 
 /** The place of the last question before the first response; without a response, of the last question. */
-function beginOfRun(messages: readonly AgentMessage[], list: MessageList): number {
+export function beginOfRun(messages: readonly AgentMessage[], list: MessageList): number {
   const response = list.get.response.db()[0]
   let begin = response === undefined ? messages.length : messages.indexOf(response)
   while (begin > 0 && messages[begin - 1]!.role !== 'user') begin--
   while (begin > 0 && messages[begin - 1]!.role === 'user') begin--
   return begin
+}
+
+function isPinnedPiece({ providerOptions }: PromptMessage): boolean {
+  return providerOptions?.['lockstep']?.['pinned'] === true
 }
 
 interface Surroundings {

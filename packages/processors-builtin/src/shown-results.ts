@@ -16,9 +16,8 @@ export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResu
   return results
 }
 
-/** A part of a result as text: its beginning and its end. */
-export function shortened({ output }: PromptResult, part: number): string {
-  const text = textOf(output)
+/** A part of a text: its beginning and its end. */
+export function shortened(text: string, part: number): string {
   const length = Math.floor(text.length * part)
   const head = headOf(text, Math.ceil(length * 0.7))
   const tail = tailOf(text, length - head.length)
@@ -26,7 +25,7 @@ export function shortened({ output }: PromptResult, part: number): string {
 }
 
 /** What a tool gave, as text. */
-function textOf(output: PromptResult['output']): string {
+export function textOf(output: PromptResult['output']): string {
   if (output.type === 'content')
     return output.value.map(item => (item.type === 'text' ? item.text : `[${item.type}]`)).join('\n')
   if (output.type === 'execution-denied') return `[denied] ${output.reason ?? ''}`

@@ -1,6 +1,11 @@
 // Counts the tokens of prompts: each message and each tool once, however many steps ask.
-import { isPromiseLike, type MaybePromise, type ProcessLLMRequestArgs } from '@lockstep/processors'
-import { asSchema, type Tool, type ToolSet } from 'ai'
+import {
+  isPromiseLike,
+  type MaybePromise,
+  type ProcessInputStepArgs,
+  type ProcessLLMRequestArgs,
+} from '@lockstep/processors'
+import { asSchema, type Tool } from 'ai'
 import { estimateTokenCount } from 'tokenx'
 
 /** How tokens are counted. */
@@ -16,6 +21,11 @@ export type Prompt = ProcessLLMRequestArgs['prompt']
 /** A message of a prompt. */
 export type PromptMessage = Prompt[number]
 type Part = Exclude<PromptMessage['content'], string>[number]
+
+/** What a step is given, and where it is noted what that costs. */
+export interface ToolsOfStep extends Pick<ProcessInputStepArgs, 'tools' | 'activeTools'> {
+  readonly state: { toolTokens?: number }
+}
 
 /** What a role and the brackets around a message cost, about. */
 const tokensOfEnvelope = 4
@@ -52,6 +62,10 @@ export class TokenCounter {
     return tokens
   }
 
+  ofText(text: string): number {
+    return this.#count(text)
+  }
+
   ofResult({ output }: Extract<Part, { type: 'tool-result' }>): number {
     if (output.type !== 'content') return this.#count(JSON.stringify(output))
     return output.value.reduce(
@@ -60,8 +74,8 @@ export class TokenCounter {
     )
   }
 
-  /** The descriptions of the tools that a step may call. */
-  ofTools(tools: ToolSet, activeTools: readonly string[] | undefined): MaybePromise<number> {
+  /** Notes what the descriptions of the tools that a step may call have. */
+  noteTools({ tools, activeTools, state }: ToolsOfStep): MaybePromise<void> {
     let sum = 0
     const later: PromiseLike<number>[] = []
     for (const name of activeTools ?? Object.keys(tools)) {
@@ -69,8 +83,11 @@ export class TokenCounter {
       if (isPromiseLike(tokens)) later.push(tokens)
       else sum += tokens as number
     }
-    if (later.length === 0) return sum
-    return Promise.all(later).then(all => all.reduce((total, tokens) => total + tokens, sum))
+    state.toolTokens = sum
+    if (later.length === 0) return
+    return Promise.all(later).then(all => {
+      state.toolTokens = all.reduce((total, tokens) => total + tokens, sum)
+    })
   }
 
   #ofTool(name: string, tool: Tool): MaybePromise<number> {

@@ -1,5 +1,5 @@
 // Keeps prompts within a number of tokens: the oldest turns are left out, never what the run itself is about.
-import { isPromiseLike, type Processor } from '@lockstep/processors'
+import type { Processor } from '@lockstep/processors'
 import { BuiltinError } from './errors.ts'
 import { promptOf, promptTurns, type Pinning } from './prompt-turns.ts'
 import { TokenCounter, type TokenCounting } from './token-counter.ts'
@@ -53,13 +53,7 @@ export function tokenLimiter(
     name: 'Token limiter',
     description: 'Leaves the oldest turns out of prompts that have too many tokens.',
 
-    processInputStep({ tools, activeTools, state }) {
-      const keep = (tokens: number) => {
-        state.toolTokens = tokens
-      }
-      const tokens = counter.ofTools(tools, activeTools)
-      return isPromiseLike(tokens) ? tokens.then(keep) : keep(tokens as number)
-    },
+    processInputStep: step => counter.noteTools(step),
 
     processLLMRequest({ prompt, messageList, state, abort }) {
       const { toolTokens = 0, cut: cutBefore = 0 } = state

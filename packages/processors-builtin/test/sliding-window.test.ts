@@ -85,6 +85,19 @@ describe('the sliding window', () => {
     expect(await said({ turns: 1 }, {}, [earlier])).toEqual([...turn(4), 'question 5'])
   })
 
+  it('is not misled by a prompt that has as many messages as the conversation', async () => {
+    const other: Processor = {
+      id: 'other',
+      processLLMRequest({ prompt }) {
+        const question = structuredClone(prompt.at(-1)!)
+        const more = Array.from({ length: 4 }, () => ({ role: 'assistant' as const, content: [] }))
+        return { prompt: [...prompt.slice(4, -1), question, ...more] }
+      },
+    }
+    expect((await said({ turns: 1 }, {}, [other])).at(-1)).toBe('question 5')
+    expect(await said({ turns: 1 }, {}, [other])).toHaveLength(13)
+  })
+
   it('leaves all in where it does not find the question of the run', async () => {
     const rewritten: Processor = {
       id: 'rewritten',
