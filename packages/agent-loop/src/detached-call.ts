@@ -20,8 +20,12 @@ export interface DetachedCallAccount {
 export async function callDetached(
   model: LanguageModelV4,
   request: ModelCallRequest,
-  { abortSignal, book }: DetachedCallAccount,
+  account: DetachedCallAccount,
 ): Promise<ModelCallResult> {
+  const { book } = account
+  const abortSignal = request.abortSignal
+    ? AbortSignal.any([account.abortSignal, request.abortSignal])
+    : account.abortSignal
   const { model: _, instructions: _instructions, prompt: _prompt, structuredOutput, ...settings } = request
   const format = structuredOutput === undefined ? {} : { responseFormat: await responseFormatOf(structuredOutput) }
   const call = { ...settings, ...format, prompt: detachedPrompt(request), abortSignal }

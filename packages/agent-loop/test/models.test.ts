@@ -143,6 +143,30 @@ describe('a detached call', () => {
   })
 })
 
+describe('the signal of a detached call', () => {
+  it('ends the call and leaves the run to the processor', async () => {
+    const signals: (AbortSignal | undefined)[] = []
+    const silent = new MockLanguageModelV4({
+      doStream: ({ abortSignal }) => {
+        signals.push(abortSignal)
+        return new Promise(() => {})
+      },
+    })
+    const patience = new AbortController()
+    const impatient: Processor = {
+      id: 'impatient',
+      async processOutputStep({ callModel }) {
+        const call = callModel({ model: silent, prompt: 'Good?', abortSignal: patience.signal })
+        patience.abort(new Error('too long'))
+        await expect(call).rejects.toThrow('too long')
+      },
+    }
+    const { result } = await drain({ model: scriptedModel(['Hi']), outputProcessors: [impatient] })
+    expect([result.text, result.stopReason]).toEqual(['Hi', 'completed'])
+    expect(signals.every(signal => signal?.aborted)).toBe(true)
+  })
+})
+
 describe('an answer from elsewhere', () => {
   it('passes the chain like a fresh one, and the model is not called', async () => {
     const model = new MockLanguageModelV4()

@@ -2,13 +2,19 @@
 import type { Processor } from '@lockstep/processors'
 import type { BudgetOptions } from './budget.ts'
 import type { CompactionOptions } from './compaction.ts'
+import type { ClassifierOptions } from './classifier.ts'
 import { BuiltinError } from './errors.ts'
 import type { HistoryRepairOptions } from './history-repair.ts'
+import type { JudgePanelOptions } from './judge-panel.ts'
+import type { JudgeProcessor } from './judge.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
 import type { ModelFallbackOptions } from './model-fallback.ts'
 import type { ModelRetryOptions } from './model-retry.ts'
 import type { OverflowRecoveryOptions } from './overflow-recovery.ts'
+import type { ModerationOptions } from './moderation.ts'
+import type { OutputValidatorOptions } from './output-validator.ts'
 import type { PrefillRepairOptions } from './prefill-repair.ts'
+import type { PromptInjectionOptions } from './prompt-injection.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 import type { SlidingWindowOptions } from './sliding-window.ts'
@@ -30,6 +36,11 @@ export interface Builtins {
   readonly 'sliding-window': SlidingWindowOptions
   readonly 'overflow-recovery': OverflowRecoveryOptions
   readonly compaction: CompactionOptions
+  readonly moderation: ModerationOptions
+  readonly 'prompt-injection': PromptInjectionOptions
+  readonly classifier: ClassifierOptions
+  readonly 'judge-panel': Omit<JudgePanelOptions, 'judges'> & { readonly judges: readonly JudgeChoice[] }
+  readonly 'output-validator': OutputValidatorOptions
 }
 
 /** The name of a builtin. */
@@ -37,6 +48,11 @@ export type BuiltinName = keyof Builtins
 
 /** A builtin as data: its name, or its name and options. */
 export type BuiltinChoice = BuiltinName | { [K in BuiltinName]: readonly [K, Builtins[K]?] }[BuiltinName]
+
+type JudgeName = 'moderation' | 'prompt-injection' | 'classifier'
+
+/** A judge of a panel: its name, its name and options, or the judge itself. */
+export type JudgeChoice = JudgeName | { [K in JudgeName]: readonly [K, Builtins[K]?] }[JudgeName] | JudgeProcessor
 
 const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise<Processor> } = {
   redactor: async options => (await import('./redactor.ts')).redactor(options),
@@ -52,6 +68,19 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'sliding-window': async options => (await import('./sliding-window.ts')).slidingWindow(options),
   'overflow-recovery': async options => (await import('./overflow-recovery.ts')).overflowRecovery(options),
   compaction: async options => (await import('./compaction.ts')).compaction(options),
+  moderation: async options => (await import('./moderation.ts')).moderation(options),
+  'prompt-injection': async options => (await import('./prompt-injection.ts')).promptInjection(options),
+  classifier: async (options = { question: '', categories: {} }) =>
+    (await import('./classifier.ts')).classifier(options),
+  'judge-panel': async ({ judges, ...options } = { judges: [] }) => {
+    const made = judges.map(async judge => (isChoice(judge) ? ((await loadBuiltin(judge)) as JudgeProcessor) : judge))
+    return (await import('./judge-panel.ts')).judgePanel({ ...options, judges: await Promise.all(made) })
+  },
+  'output-validator': async (options = {}) => (await import('./output-validator.ts')).outputValidator(options),
+}
+
+function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {
+  return typeof judge === 'string' || Array.isArray(judge)
 }
 
 /** Makes a builtin from its name. Throws: `unknown-builtin`, with the names, for one that does not exist. */

@@ -14,6 +14,11 @@ export type BuiltinErrorCode =
   | 'missing-model'
   | 'invalid-limit'
   | 'no-summary'
+  | 'unknown-category'
+  | 'invalid-threshold'
+  | 'invalid-strategy'
+  | 'empty-judge'
+  | 'panel-option'
 
 /** A mistake in how a builtin was set up, or what it could not do. */
 export class BuiltinError extends Error {

