@@ -4,7 +4,7 @@ import { tool } from 'ai'
 import { z } from 'zod'
 import { clerkModel, type Pace } from './clerk-model.ts'
 
-export const tools = {
+const tools = {
   findTea: tool({
     description: 'The teas of the shop',
     inputSchema: z.object({}),

@@ -1,10 +1,10 @@
 // One conversation on the server: its messages, and the answer that is being given, for whoever comes back to it.
-import type { RunDataParts } from '@lockstep/agent/ui'
-import { isToolUIPart, readUIMessageStream, type InferUITools, type UIMessage, type UIMessageChunk } from 'ai'
-import type { tools } from './shop-agent.ts'
+import type { InferUIMessage } from '@lockstep/agent/ui'
+import { isToolUIPart, readUIMessageStream, type UIMessageChunk } from 'ai'
+import type { shopAgent } from './shop-agent.ts'
 
 /** A message of this chat, on both sides. */
-export type ShopMessage = UIMessage<unknown, RunDataParts & { retry: { reason: string } }, InferUITools<typeof tools>>
+export type ShopMessage = InferUIMessage<ReturnType<typeof shopAgent>, { retry: { reason: string } }>
 
 /** A conversation, in memory. A real server keeps it in a database. */
 export class Thread {

@@ -9,10 +9,13 @@ import {
 import {
   createUIMessageStreamResponse,
   type InferUIMessageChunk,
+  type InferUITools,
   type ToolSet,
+  type UIDataTypes,
   type UIMessage,
   type UIMessageChunk,
 } from 'ai'
+import type { AgentStream } from './agent-stream.ts'
 import { UIMessageView } from './ui-message-view.ts'
 
 /** The data parts that a run leaves in a message besides those of the application. */
@@ -22,6 +25,22 @@ export type RunDataParts = {
   /** The structured output. */
   object: unknown
 }
+
+type ToolsOf<AGENT> = AGENT extends { stream(input: never): AgentStream<infer TOOLS, unknown> } ? TOOLS : never
+
+/**
+ * A message of a chat with an agent, on both sides: typed by the agent's tools, by what its runs leave in a message, and by
+ * the application's own data parts.
+ *
+ * @example
+ * type ShopMessage = InferUIMessage<typeof agent, { retry: { reason: string } }>
+ * const { messages } = useChat<ShopMessage>()
+ */
+export type InferUIMessage<AGENT, DATA extends UIDataTypes = Record<never, unknown>, METADATA = unknown> = UIMessage<
+  METADATA,
+  RunDataParts & DATA,
+  InferUITools<ToolsOf<AGENT>>
+>
 
 /** What decides how much of a run may still be taken back, and which tools are the server's to run. */
 export type RunPlan = ProcessorArrays & { readonly tools?: ToolSet; readonly hold?: 'step' | 'run' }

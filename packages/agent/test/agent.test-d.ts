@@ -1,5 +1,6 @@
 // What is inferred from what the user wrote. Checked by `tsc`, never run.
 import { Agent, type AgentConfig, type LoopResult, type Processor, type StepResult } from '@lockstep/agent'
+import type { InferUIMessage } from '@lockstep/agent/ui'
 import {
   RequestContext,
   type InputProcessor,
@@ -124,3 +125,15 @@ const judge: Processor = {
   },
 }
 void judge
+
+// The messages of a page: the agent's tools, what a run leaves, and the application's own data.
+type PageMessage = InferUIMessage<typeof agent, { retry: { reason: string } }>
+for (const part of ({} as PageMessage).parts) {
+  if (part.type === 'tool-search' && part.state === 'output-available')
+    expectTypeOf(part.output).toEqualTypeOf<{ hits: string[] }>()
+  if (part.type === 'data-retry') expectTypeOf(part.data).toEqualTypeOf<{ reason: string }>()
+  if (part.type === 'data-tripwire') expectTypeOf(part.data.reason).toEqualTypeOf<string>()
+}
+// @ts-expect-error there is no such tool
+const misspelt: PageMessage['parts'][number]['type'] = 'tool-serch'
+void misspelt
