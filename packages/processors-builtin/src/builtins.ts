@@ -7,6 +7,7 @@ import { BuiltinError } from './errors.ts'
 import type { HistoryRepairOptions } from './history-repair.ts'
 import type { JudgePanelOptions } from './judge-panel.ts'
 import type { JudgeProcessor } from './judge.ts'
+import type { LanguageOptions } from './language.ts'
 import type { LoopDetectorOptions } from './loop-detector.ts'
 import type { ModelFallbackOptions } from './model-fallback.ts'
 import type { ModelRetryOptions } from './model-retry.ts'
@@ -41,6 +42,7 @@ export interface Builtins {
   readonly classifier: ClassifierOptions
   readonly 'judge-panel': Omit<JudgePanelOptions, 'judges'> & { readonly judges: readonly JudgeChoice[] }
   readonly 'output-validator': OutputValidatorOptions
+  readonly language: LanguageOptions
 }
 
 /** The name of a builtin. */
@@ -77,6 +79,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
     return (await import('./judge-panel.ts')).judgePanel({ ...options, judges: await Promise.all(made) })
   },
   'output-validator': async (options = {}) => (await import('./output-validator.ts')).outputValidator(options),
+  language: async (options = {}) => (await import('./language.ts')).language(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

@@ -19,14 +19,16 @@ export type BuiltinErrorCode =
   | 'invalid-strategy'
   | 'empty-judge'
   | 'panel-option'
+  | 'unknown-language'
+  | 'missing-library'
 
 /** A mistake in how a builtin was set up, or what it could not do. */
 export class BuiltinError extends Error {
   override readonly name = 'BuiltinError'
   readonly code: BuiltinErrorCode
 
-  constructor(code: BuiltinErrorCode, message: string) {
-    super(message)
+  constructor(code: BuiltinErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
     this.code = code
     Object.defineProperty(this, marker, { value: true })
   }
