@@ -62,7 +62,7 @@ type Request = ProcessLLMRequestArgs<unknown, CompactionState>
 /**
  * A processor that has the older turns of a long conversation summarised. Their summary stands in prompts from then on,
  * until the conversation has grown as long again; then it is written anew, from itself and the turns since. Pinned turns
- * and the run's own are not summarised. The conversation is not changed, but that the run's answer carries the summary.
+ * stay beside it, the run's own are not summarised. The conversation is not changed, but that the run's answer carries the summary.
  *
  * *Order*: in `inputProcessors`, after what clears results, before a token limiter.
  * *Cost*: one model call now and then, which is booked to it.
@@ -101,10 +101,12 @@ export function compaction(options: CompactionOptions = {}): Processor<'compacti
     const { parts, coveredCount } = before
     const cut = cutOf(parts, { coveredCount, keep: limits.keep, counter })
     const end = startOfKept(parts, { cut, least: coveredCount, prompt, list: messageList })
-    const old = end === undefined ? [] : parts.turns.slice(coveredCount, end.turn).filter(({ isPinned }) => !isPinned)
-    const messages = old.flatMap(turn => turn.messages)
-    const tokens = counter.ofPrompt(messages)
-    if (end === undefined || tokens < 2 * limits.summaryTokens) return before
+    const read = end === undefined ? [] : parts.turns.slice(coveredCount, end.turn)
+    const old = read.filter(({ isPinned }) => !isPinned)
+    const gain = old.reduce((sum, { messages }) => sum + counter.ofPrompt(messages), 0)
+    if (end === undefined || gain < 2 * limits.summaryTokens) return before
+    // A turn that is pinned now may not be for ever.
+    const messages = read.flatMap(turn => turn.messages)
     const earlier = state.summary?.text
     const { text, callCount } = await summarise(summariser, { earlier, messages, callModel })
     const summary = { from: end.from, text }

@@ -4,7 +4,7 @@ import type { Processor } from '@lockstep/processors'
 import { BuiltinError } from './errors.ts'
 import { readFailure } from './model-failure.ts'
 import { promptOf, promptTurns, type Pinning } from './prompt-turns.ts'
-import { ResultTexts, resultsIn, shortened, textOf, type PromptResult } from './shown-results.ts'
+import { ResultTexts, resultsIn, shortened, textOf, unreadIn, type PromptResult } from './shown-results.ts'
 import { TokenCounter, type Prompt, type TokenCounting } from './token-counter.ts'
 
 /** A prompt that was too long, and how long the next one may be. */
@@ -122,12 +122,8 @@ class PromptShrinker {
   #clearResults(prompt: Prompt, target: number): Prompt {
     let over = this.counter.ofPrompt(prompt) - target
     const texts = new Map<PromptResult, string>()
-    for (const result of resultsIn(
-      prompt.slice(
-        0,
-        prompt.findLastIndex(({ role }) => role === 'assistant'),
-      ),
-    )) {
+    const results = resultsIn(prompt)
+    for (const result of results.slice(0, results.length - unreadIn(prompt).length)) {
       if (over <= 0) break
       const gain = this.counter.ofResult(result) - leastTokens
       if (gain <= 0) continue

@@ -2,13 +2,15 @@
 import { MessageList, type AgentMessage } from '@lockstep/message-list'
 import type { Prompt, PromptMessage } from './token-counter.ts'
 
+/** What an edited message of a prompt was made from: known to processors that come later, and see less of the prompt. */
+const originals = new WeakMap<PromptMessage, PromptMessage>()
+
 /** Finds messages in one prompt. Cost: the prompt is read once, when the first message is looked for. */
 export class PromptPlaces {
   readonly #prompt: Prompt
   readonly #list: MessageList
-  #pieces: Map<unknown, number> | undefined
-  #standing: ReadonlyMap<unknown, number> | undefined
-  #parts: Map<unknown, number> | undefined
+  #pieces: ReadonlyMap<PromptMessage, number> | undefined
+  #parts: ReadonlyMap<unknown, number> | undefined
 
   constructor(prompt: Prompt, list: MessageList) {
     this.#prompt = prompt
@@ -19,11 +21,8 @@ export class PromptPlaces {
   of(message: AgentMessage): number | undefined {
     const piece = firstPieceOf(message)
     if (piece === undefined) return undefined
-    this.#pieces ??= placesIn(this.#prompt)
-    const same = this.#pieces.get(piece)
-    if (same !== undefined) return same
-    this.#standing ??= placesBetween(this.#list.get.all.prompt(), this.#prompt, this.#pieces)
-    return this.#standing.get(piece) ?? this.#similar(piece)
+    this.#pieces ??= placesIn(this.#prompt, this.#list)
+    return this.#pieces.get(piece) ?? this.#similar(piece)
   }
 
   #similar({ content }: PromptMessage): number | undefined {
@@ -40,29 +39,32 @@ export class PromptPlaces {
   }
 }
 
-/** The first place of each. */
-function placesIn(prompt: Prompt): Map<unknown, number> {
-  const places = new Map<unknown, number>()
-  for (const [index, message] of prompt.entries()) if (!places.has(message)) places.set(message, index)
+function placesIn(prompt: Prompt, list: MessageList): ReadonlyMap<PromptMessage, number> {
+  const places = new Map<PromptMessage, number>()
+  for (const [index, message] of prompt.entries()) {
+    const piece = originals.get(message) ?? message
+    if (!places.has(piece)) places.set(piece, index)
+  }
+  addEdited(places, list.get.all.prompt(), prompt)
   return places
 }
 
 /** An edited message stands where it stood, as long as between its neighbours none was added or left out. */
-function placesBetween(unedited: Prompt, prompt: Prompt, pieces: ReadonlyMap<unknown, number>): Map<unknown, number> {
-  const places = new Map<unknown, number>()
+function addEdited(places: Map<PromptMessage, number>, unedited: Prompt, prompt: Prompt): void {
   let begin = 0
   for (let index = 0; index <= unedited.length; index++) {
-    const anchor = index === unedited.length ? prompt.length : pieces.get(unedited[index])
+    const anchor = index === unedited.length ? prompt.length : places.get(unedited[index]!)
     if (anchor === undefined) continue
-    const before = begin === 0 ? 0 : pieces.get(unedited[begin - 1])! + 1
+    const before = begin === 0 ? 0 : places.get(unedited[begin - 1]!)! + 1
     if (anchor - before === index - begin)
       for (let between = begin; between < index; between++) {
         const place = before + between - begin
-        if (prompt[place]!.role === unedited[between]!.role) places.set(unedited[between], place)
+        if (prompt[place]!.role !== unedited[between]!.role) continue
+        places.set(unedited[between]!, place)
+        originals.set(prompt[place]!, unedited[between]!)
       }
     begin = index + 1
   }
-  return places
 }
 
 function partsOf(content: PromptMessage['content']): readonly object[] {

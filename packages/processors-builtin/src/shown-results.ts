@@ -16,6 +16,11 @@ export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResu
   return results
 }
 
+/** Those that the model has not answered to. */
+export function unreadIn(prompt: readonly PromptMessage[]): readonly PromptResult[] {
+  return resultsIn(prompt.slice(prompt.findLastIndex(({ role }) => role === 'assistant') + 1))
+}
+
 /** A part of a text: its beginning and its end. */
 export function shortened(text: string, part: number): string {
   const length = Math.floor(text.length * part)

@@ -1,6 +1,6 @@
 // Clears the results of old tool calls out of prompts that have grown long: the calls stay, and the conversation too.
 import type { Processor } from '@lockstep/processors'
-import { ResultTexts, resultsIn, type PromptResult } from './shown-results.ts'
+import { ResultTexts, resultsIn, unreadIn, type PromptResult } from './shown-results.ts'
 import { TokenCounter, type TokenCounting } from './token-counter.ts'
 
 /** Results that the model is no longer shown. */
@@ -14,7 +14,7 @@ export interface ClearedResults {
 export interface ToolResultClearingOptions extends TokenCounting {
   /** A prompt may have so many tokens before anything is cleared; 30,000 when absent. */
   readonly trigger?: number
-  /** How many of the newest results stay; 3 when absent. */
+  /** How many of the newest results stay, and at least those that the model has not answered to; 3 when absent. */
   readonly keep?: number
   /** Less than this is not worth a prompt that begins otherwise: providers cache beginnings. 2,000 tokens when absent. */
   readonly atLeast?: number
@@ -69,7 +69,7 @@ export function toolResultClearing(
       )
       if (tokens > trigger) {
         const more = results
-          .slice(0, Math.max(0, results.length - keep))
+          .slice(0, Math.max(0, results.length - Math.max(keep, unreadIn(prompt).length)))
           .filter(({ toolCallId, toolName }) => !known.has(toolCallId) && !exclude.includes(toolName))
           .filter(result => savedBy(result) > least)
         const gain = more.reduce((sum, result) => sum + savedBy(result), 0)

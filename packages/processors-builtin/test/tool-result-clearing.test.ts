@@ -53,6 +53,17 @@ describe('tool result clearing', () => {
     expect(JSON.stringify(prompts.at(-1)).match(/cleared to save room/g)).toHaveLength(4)
   })
 
+  it('clears no result that the model has not answered to', async () => {
+    const four = { toolCalls: Array.from({ length: 4 }, () => ({ toolName: 'lookup', input: {} })) }
+    const { results } = await run({ keep: 1, trigger: 0 }, { model: [call('lookup'), four, call('lookup'), 'Yes.'] })
+    expect(results.map(list => list.join())).toEqual([
+      '',
+      'result 1',
+      'result 2,result 3,result 4,result 5',
+      'result 6',
+    ])
+  })
+
   it('keeps the results in the conversation', async () => {
     const { result } = await run({})
     const stored = JSON.stringify(result.messageList.get.all.db())
@@ -76,7 +87,7 @@ describe('tool result clearing', () => {
   it('leaves tools alone that it is told to, and results that are as short as the placeholder', async () => {
     const model = [call('ask'), call('lookup'), call('lookup'), 'Yes.']
     const { results } = await run({ exclude: ['ask'], keep: 0 }, { model })
-    expect(results.at(-1)).toEqual(['result 1'])
+    expect(results.at(-1)).toEqual(['result 1', 'result 3'])
     const short = { lookup: { inputSchema: jsonSchema({}), execute: () => `result ${++count}` } } as unknown as ToolSet
     expect((await run({ trigger: 0, keep: 0 }, { tools: short })).results.at(-1)).toHaveLength(6)
   })
