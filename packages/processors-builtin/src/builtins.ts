@@ -20,6 +20,7 @@ import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 import type { SlidingWindowOptions } from './sliding-window.ts'
 import type { TokenLimiterOptions } from './token-limiter.ts'
+import type { ToolPolicyOptions } from './tool-policy.ts'
 import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 
 /** The builtins and their options. */
@@ -43,6 +44,7 @@ export interface Builtins {
   readonly 'judge-panel': Omit<JudgePanelOptions, 'judges'> & { readonly judges: readonly JudgeChoice[] }
   readonly 'output-validator': OutputValidatorOptions
   readonly language: LanguageOptions
+  readonly 'tool-policy': ToolPolicyOptions
 }
 
 /** The name of a builtin. */
@@ -80,6 +82,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   },
   'output-validator': async (options = {}) => (await import('./output-validator.ts')).outputValidator(options),
   language: async (options = {}) => (await import('./language.ts')).language(options),
+  'tool-policy': async options => (await import('./tool-policy.ts')).toolPolicy(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

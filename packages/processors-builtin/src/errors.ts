@@ -12,6 +12,7 @@ export type BuiltinErrorCode =
   | 'missing-crypto'
   | 'missing-price'
   | 'missing-model'
+  | 'invalid-rule'
   | 'invalid-limit'
   | 'no-summary'
   | 'unknown-category'
