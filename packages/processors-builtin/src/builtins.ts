@@ -20,6 +20,7 @@ import type { RedactorOptions } from './redaction.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 import type { SlidingWindowOptions } from './sliding-window.ts'
 import type { TokenLimiterOptions } from './token-limiter.ts'
+import type { ToolFilterOptions } from './tool-filter.ts'
 import type { ToolPolicyOptions } from './tool-policy.ts'
 import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 
@@ -45,6 +46,7 @@ export interface Builtins {
   readonly 'output-validator': OutputValidatorOptions
   readonly language: LanguageOptions
   readonly 'tool-policy': ToolPolicyOptions
+  readonly 'tool-filter': ToolFilterOptions
 }
 
 /** The name of a builtin. */
@@ -83,6 +85,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'output-validator': async (options = {}) => (await import('./output-validator.ts')).outputValidator(options),
   language: async (options = {}) => (await import('./language.ts')).language(options),
   'tool-policy': async options => (await import('./tool-policy.ts')).toolPolicy(options),
+  'tool-filter': async options => (await import('./tool-filter.ts')).toolFilter(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {
