@@ -10,6 +10,8 @@ const grouped = (rows, keyOf) => {
 export const rounded = value =>
   Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 
+const shortened = ratio => String(ratio >= 10 ? Math.round(ratio) : Number(ratio.toPrecision(2)))
+
 /** Each cell is a median; in brackets, how many times Lockstep's it is. */
 export function tableOf({ rows, titles }) {
   const reasons = []
@@ -41,6 +43,6 @@ export function tableOf({ rows, titles }) {
 function cellOf(row, own, mark) {
   if (row.lack) return `– ${mark(row.lack)}`
   const comparable = own > 0 && row.value > 0 && row.contestant !== 'lockstep'
-  const ratio = comparable ? ` (${(row.value / own).toPrecision(2).replace(/e\+\d+$/, '')})` : ''
+  const ratio = comparable ? ` (${shortened(row.value / own)})` : ''
   return `${rounded(row.value)}${ratio}${row.note ? ` ${mark(row.note)}` : ''}`
 }

@@ -31,6 +31,11 @@ const list = (operation, count) => ({
   count,
 })
 
+const allocation = unit => ({
+  measure: 'allocation',
+  metrics: { bytes: `bytes a ${unit}`, promises: `promises a ${unit}` },
+})
+
 const heap = { measure: 'heap', metrics: { kept: 'KB kept' } }
 
 /**
@@ -52,12 +57,14 @@ export const works = {
   'chunks-1-async': chunks(1, { async: true }),
   'chunks-5-async': chunks(5, { async: true }),
   'chunks-10-async': chunks(10, { async: true }),
-  'readers-5': { ...steps(20), needs: ['readers'], history: 1_000, readers: 5 },
+  'readers-5': { ...after(1_000), metrics: { step: 'µs a step' }, needs: ['readers'], readers: 5 },
   'load-8000': list('load', 8_000),
   'add-8000': list('add', 8_000),
   'prompt-10000': list('prompt', 10_000),
   'heap-steps-400': { ...steps(400), ...heap, outputLength: 1_000 },
   'heap-chunks-20000': { ...chunks(0), ...heap },
+  'allocated-steps-200': { ...steps(200), ...allocation('step') },
+  'allocated-chunks-20000': { ...chunks(0), ...allocation('chunk') },
   'concurrent-1000': {
     ...nothing,
     measure: 'concurrency',
