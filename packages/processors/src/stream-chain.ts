@@ -121,7 +121,7 @@ class Link {
   readonly #position: StepPosition
   readonly #call: HookCall
   readonly #base: StreamBase
-  readonly #streamParts: Chunk[] = []
+  #streamParts: Chunk[] = []
   readonly #streams: boolean
   readonly #texts = new Map<string, TextComparison>()
   #held = 0
@@ -162,6 +162,8 @@ class Link {
   close(): void {
     this.account()
     this.#call.close()
+    // The run may be held for long after; what it streamed is not.
+    this.#streamParts = []
   }
 
   account(): void {
