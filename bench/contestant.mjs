@@ -7,7 +7,7 @@ const [name, workName, rounds] = process.argv.slice(2)
 const work = works[workName]
 if (!work) throw new Error(`There is no work '${workName}'. The works are: ${Object.keys(works).join(', ')}.`)
 const { file, home } = contestantNamed(name)
-const contestant = { home, ...(await import(file)) }
+const contestant = { file, home, ...(await import(file)) }
 const lack = work.needs.map(need => contestant.lacks?.[need]).find(Boolean)
 if (lack) console.log(JSON.stringify({ lack }))
 else {

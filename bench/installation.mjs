@@ -31,7 +31,7 @@ export function installPacked() {
     must('pnpm', ['pack', '--pack-destination', packedHome], join(root, 'packages', name))
   const tarballs = readdirSync(packedHome).filter(file => file.endsWith('.tgz'))
   writeFileSync(join(packedHome, 'package.json'), '{ "private": true, "type": "module" }\n')
-  const { dependencies } = manifestOf(join(import.meta.dirname, 'contestants/lockstep'))
+  const { dependencies } = manifestOf(join(import.meta.dirname, 'contestants/ai'))
   const peers = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)
   must('npm', [...npmInstall, ...tarballs.map(file => `./${file}`), ...peers], packedHome)
 }

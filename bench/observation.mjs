@@ -51,3 +51,14 @@ export class Observation {
       throw new Error(`The readers saw ${this.readCount} messages instead of at least ${least}.`)
   }
 }
+
+/** One run that is checked: when it began and ended, what was seen of it, and what a caller would hold. */
+export async function observed(contestant, work) {
+  const prepared = await contestant.prepare(work)
+  const seen = new Observation(work)
+  const start = performance.now()
+  const kept = await contestant.run(work, prepared, seen)
+  const end = performance.now()
+  seen.check(contestant)
+  return { start, end, seen, kept }
+}

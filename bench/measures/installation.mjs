@@ -6,14 +6,16 @@ import { median } from '../rounds.mjs'
 
 const megabytes = bytes => bytes / 1e6
 
-export function measure({ entry, home }, _work, { rounds }) {
+export function measure({ entry, home, file }, _work, { rounds }) {
+  const times = program => median(Array.from({ length: Math.min(rounds, 5) }, () => timeOf(program, home)))
   const lock = JSON.parse(readFileSync(join(home, 'node_modules/.package-lock.json'), 'utf8'))
   const packages = Object.values(lock.packages)
   return {
     packages: packages.length,
     size: megabytes(sizeOf(join(home, 'node_modules'))),
     tarballs: megabytes(packages.reduce((sum, entryOfLock) => sum + tarballSize(home, entryOfLock), 0)),
-    import: median(Array.from({ length: Math.min(rounds, 5) }, () => importTime(entry, home))),
+    import: times(`await import('${entry}')`),
+    first: times(firstAnswer(file)),
   }
 }
 
@@ -35,7 +37,17 @@ function tarballSize(home, { resolved, integrity }) {
 let cachePath
 const cache = () => (cachePath ??= execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim())
 
-function importTime(entry, home) {
-  const program = `const start = performance.now(); await import('${entry}'); console.log(performance.now() - start); process.exit()`
-  return Number(execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: home, encoding: 'utf8' }))
+/** A program that imports a contestant, with all that it needs, and lets it do the smallest work. */
+const firstAnswer = file => `
+  const [contestant, { observed }, { works }] = await Promise.all(
+    ${JSON.stringify([file, here('observation.mjs'), here('works.mjs')])}.map(path => import(path)))
+  await observed(contestant, works['steps-1'])`
+
+const here = file => join(import.meta.dirname, '..', file)
+
+/** Milliseconds that a program takes in a new process, the start of Node apart. */
+function timeOf(program, cwd) {
+  const timed = `const start = performance.now(); ${program}; console.log(performance.now() - start); process.exit()`
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', timed], { cwd, encoding: 'utf8' })
+  return Number(output)
 }

@@ -1,5 +1,5 @@
 // Lockstep's message list, from the built files.
-import { MessageList } from '../../../packages/message-list/dist/index.js'
+import { MessageList } from '@lockstep/message-list'
 
 const ids = { threadId: 't', resourceId: 'r' }
 

@@ -1,8 +1,8 @@
 // Lockstep without the agent around it: `runLoop` on a message list that was loaded before.
 import { tool } from 'ai'
 import { z } from 'zod'
-import { runLoop } from '../../../packages/agent-loop/dist/index.js'
-import { MessageList } from '../../../packages/message-list/dist/index.js'
+import { runLoop } from '@lockstep/agent-loop'
+import { MessageList } from '@lockstep/message-list'
 import { languageModel } from '../../language-model.mjs'
 import { historyOf } from '../../script.mjs'
 import { passing, reading } from './processors.mjs'

@@ -1,7 +1,7 @@
-// Lockstep by its front door, `agent.stream`, from the built files.
+// Lockstep by its front door, `agent.stream`, from the built files of the workspace.
 import { tool } from 'ai'
 import { z } from 'zod'
-import { Agent } from '../../../packages/agent/dist/index.js'
+import { Agent } from '@lockstep/agent'
 import { languageModel } from '../../language-model.mjs'
 import { packedHome } from '../../installation.mjs'
 import { historyOf } from '../../script.mjs'
