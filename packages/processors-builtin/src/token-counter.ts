@@ -7,6 +7,7 @@ import {
 } from '@lockstep/processors'
 import { asSchema, type Tool } from 'ai'
 import { estimateTokenCount } from 'tokenx'
+import { headOf } from './text-ends.ts'
 
 /** How tokens are counted. */
 export interface TokenCounting {
@@ -37,8 +38,8 @@ export class TokenCounter {
   readonly #messages = new WeakMap<PromptMessage, number>()
   readonly #tools = new WeakMap<Tool, number>()
 
-  constructor({ countTokens = estimateTokenCount, fileTokens = 1_000 }: TokenCounting = {}) {
-    this.#count = countTokens
+  constructor({ countTokens, fileTokens = 1_000 }: TokenCounting = {}) {
+    this.#count = countTokens === undefined ? estimated : text => countInPieces(text, countTokens)
     this.#fileTokens = fileTokens
   }
 
@@ -46,6 +47,13 @@ export class TokenCounter {
     let sum = 0
     for (const message of messages) sum += this.ofMessage(message)
     return sum
+  }
+
+  /** Whether messages have no more tokens than that. The newest are counted first, and no more than it takes to know. */
+  fits(messages: readonly PromptMessage[], limit: number): boolean {
+    let room = limit
+    for (let index = messages.length - 1; index >= 0 && room >= 0; index--) room -= this.ofMessage(messages[index]!)
+    return room >= 0
   }
 
   ofMessage(message: PromptMessage): number {
@@ -119,4 +127,28 @@ export class TokenCounter {
         return 0
     }
   }
+}
+
+const pieceLength = 2_000
+
+/** Tokenizers take time that is quadratic in a text without spaces, so they are given a long one in pieces. */
+function countInPieces(text: string, countTokens: (text: string) => number): number {
+  let sum = 0
+  let begin = 0
+  while (text.length - begin > pieceLength) {
+    const piece = headOf(text.slice(begin, begin + pieceLength + 1), pieceLength)
+    const space = piece.lastIndexOf(' ')
+    const length = space > 0 ? space : piece.length
+    sum += countTokens(piece.slice(0, length))
+    begin += length
+  }
+  return sum + countTokens(begin === 0 ? text : text.slice(begin))
+}
+
+/** An estimate that knows words; data in letters (base64, hexadecimal digits) has a token for about 1.5 of them. */
+function estimated(text: string): number {
+  let tokens = estimateTokenCount(text)
+  for (const [data] of text.matchAll(/[A-Za-z0-9+/_=-]{32,}/g))
+    if (data.replaceAll(/\D/g, '').length * 10 >= data.length) tokens += Math.ceil(data.length / 2)
+  return tokens
 }

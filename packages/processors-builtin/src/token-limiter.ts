@@ -18,6 +18,7 @@ export interface TokenLimiterOptions extends TokenCounting, Pinning {
   readonly limit: number
   /** When the run itself is larger: it is stopped with a tripwire (`'abort'`, when absent), or the call is made. */
   readonly over?: 'abort' | 'pass'
+  /** Is told what was left out. Then all of a prompt is counted; without it, no more than what fits. */
   readonly onTrim?: (trim: TokenTrim) => void
 }
 
@@ -57,28 +58,26 @@ export function tokenLimiter(
 
     processLLMRequest({ prompt, messageList, state, abort }) {
       const { toolTokens = 0, cut: cutBefore = 0 } = state
-      const tokensBefore = toolTokens + counter.ofPrompt(prompt)
-      if (tokensBefore <= limit && cutBefore === 0) return
+      if (cutBefore === 0 && counter.fits(prompt, limit - toolTokens)) return
       const parts = promptTurns(prompt, messageList, options)
-      const sizes = parts.turns.map(turn => counter.ofPrompt(turn.messages))
-      const least = sizes.reduce(
-        (rest, size, index) => (parts.turns[index]!.isPinned ? rest : rest - size),
-        tokensBefore,
-      )
+      const { system, turns, current } = parts
+      const pinned = turns.filter(({ isPinned }) => isPinned).flatMap(({ messages }) => messages)
+      const least = toolTokens + counter.ofPrompt([...system, ...pinned, ...current])
       if (least > limit && over === 'abort')
         abort(`The conversation has ${least} tokens without its history, of ${limit} that it may have.`, {
           metadata: { tokens: least, limit },
         })
       let tokensAfter = least
-      let cut = parts.turns.length
+      let cut = turns.length
       for (; cut > cutBefore; cut--) {
-        const size = parts.turns[cut - 1]!.isPinned ? 0 : sizes[cut - 1]!
+        const { isPinned, messages } = turns[cut - 1]!
+        const size = isPinned ? 0 : counter.ofPrompt(messages)
         if (tokensAfter + size > limit) break
         tokensAfter += size
       }
-      const kept = parts.turns.filter(({ isPinned }, index) => isPinned || index >= cut)
-      const turnCount = parts.turns.length - kept.length
-      if (cut > cutBefore) onTrim?.({ turnCount, tokensBefore, tokensAfter })
+      const kept = turns.filter(({ isPinned }, index) => isPinned || index >= cut)
+      const turnCount = turns.length - kept.length
+      if (cut > cutBefore) onTrim?.({ turnCount, tokensBefore: toolTokens + counter.ofPrompt(prompt), tokensAfter })
       state.cut = cut
       return turnCount === 0 ? undefined : { prompt: promptOf(parts, kept) }
     },

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { encode } from 'gpt-tokenizer'
+import { countTokens, encode } from 'gpt-tokenizer'
 import { describe, expect, it } from 'vitest'
 import { jsonSchema, type ToolSet } from 'ai'
 import { Steering } from '@lockstep/agent-loop'
@@ -120,9 +120,69 @@ describe('the token limiter', () => {
     for (const prompt of prompts) expect(orphansIn(prompt)).toEqual([])
   })
 
+  it('gives a tokenizer long texts in pieces, cut between words and characters, with nothing lost', async () => {
+    const tokensOf = async (text: string, countTokens: (piece: string) => number) => {
+      const { result } = await run({ limit: 1, countTokens }, { history: [], input: text })
+      return (result.tripwire!.metadata as { readonly tokens: number }).tokens - 4
+    }
+    const pieces: string[] = []
+    const exact = (text: string) => countTokens(text, { disallowedSpecial: new Set() })
+    for (const text of ['a'.repeat(50_000), '😀'.repeat(9_000), words(20_000), ' '.repeat(9_000), '<|endoftext|>']) {
+      pieces.length = 0
+      await tokensOf(text, piece => pieces.push(piece) && 1)
+      expect([pieces.join(''), pieces.every(piece => piece.length <= 2_001 && !/\p{Surrogate}/u.test(piece))]).toEqual([
+        text,
+        true,
+      ])
+    }
+    expect(await tokensOf(words(20_000), exact)).toBe(20_000)
+  })
+
+  it.each([
+    [
+      'base64',
+      Buffer.from(Array.from({ length: 9_000 }, (_, index) => (index * index * 7_919) % 251)).toString('base64'),
+    ],
+    ['hexadecimal digits', Array.from({ length: 200 }, (_, index) => ((index + 1) ** 9).toString(16)).join('')],
+    [
+      'paths',
+      Array.from({ length: 200 }, (_, index) => `/home/users/projects/lockstep/packages/processors/file${index}`).join(
+        '\n',
+      ),
+    ],
+  ])('estimates %s about as a tokenizer counts them', async (_, text) => {
+    const { result } = await run({ limit: 1 }, { history: [], input: text })
+    const { tokens } = result.tripwire!.metadata as { readonly tokens: number }
+    expect(Math.abs(tokens / encode(text).length - 1)).toBeLessThan(0.4)
+  })
+
   it('takes the count of a real tokenizer', async () => {
     const { trims } = await run({ limit: 320, countTokens: text => encode(text).length })
     expect(trims[0]!.tokensAfter).toBeLessThanOrEqual(320)
+  })
+
+  it('counts each text of a conversation once, and of ten thousand messages only what may fit', async () => {
+    const history = turnsOf(2_500)
+    const counted: string[] = []
+    const countTokens = (text: string) => {
+      counted.push(text)
+      return text.length
+    }
+    const model = [look, look, look, 'Yes.']
+    const limiter = tokenLimiter({ limit: 2_000_000, countTokens })
+    const all = await runWith(limiter, { model, history, input: 'question 2500', tools })
+    expect(all.prompts.map(({ length }) => length)).toEqual([10_001, 10_003, 10_005, 10_007])
+    // A text for each message, the question of the run, a call and a result for each of its steps, and the tool.
+    expect(counted).toHaveLength(10_000 + 1 + 2 * 3 + 1)
+    counted.length = 0
+    const few = await runWith(tokenLimiter({ limit: 5_000, countTokens }), {
+      model,
+      history,
+      input: 'question 2500',
+      tools,
+    })
+    expect(few.prompts[0]!.length).toBeGreaterThan(20)
+    expect(counted.length).toBeLessThan(70)
   })
 
   it('keeps within the limit, keeps pairs, and leaves out no newer turn before an older one', async () => {
