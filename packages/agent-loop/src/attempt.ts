@@ -18,7 +18,6 @@ import {
 import { contentOf, partsOf, placeOfLast, toolPartsOf, type StepPlace } from './accepted-step.ts'
 import { readAnswer } from './model-answer.ts'
 import type { CallSummary } from './part-reader.ts'
-import { mayHaveFiles } from './file-downloads.ts'
 import { InputCallbacks } from './input-callbacks.ts'
 import { outcomeOf, ResponseParts } from './response-parts.ts'
 import type { Run } from './run.ts'
@@ -220,8 +219,10 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
 
 /** The conversation as the model is given it, with the files that its provider cannot fetch. */
 function promptFor(run: Run, { settings, overlay }: PreparedStep): MaybePromise<LanguageModelV4Prompt> {
-  const prompt = run.list.get.all.prompt(overlay ? { overlay } : {})
-  return mayHaveFiles(run.list, overlay) ? run.downloads.resolve(prompt, settings.model, run.signal) : prompt
+  let hasFiles = false
+  const onFiles = () => void (hasFiles = true)
+  const prompt = run.list.get.all.prompt(overlay ? { overlay, onFiles } : { onFiles })
+  return hasFiles ? run.downloads.resolve(prompt, settings.model, run.signal) : prompt
 }
 
 /** Reads the answer as the object that was asked for. Throws: `InvalidObject`, when the model may try again. */

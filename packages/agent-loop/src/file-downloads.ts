@@ -5,7 +5,6 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider'
-import type { MessageList, MessagePart, Overlay } from '@lockstep/message-list'
 import { createDownload } from 'ai'
 import type { MaybePromise } from '@lockstep/processors'
 
@@ -19,16 +18,6 @@ export interface DownloadedFile {
 }
 
 type Urls = Readonly<Record<string, readonly RegExp[]>>
-
-/** Whether a part is a file, or a message that may have some. */
-function mayHaveFile({ type }: MessagePart): boolean {
-  return type === 'file' || type === 'steering-message'
-}
-
-/** Tells whether a prompt made from this conversation can have files in it. An overlay can bring some of its own. */
-export function mayHaveFiles(list: MessageList, overlay: Overlay | undefined): boolean {
-  return overlay !== undefined || list.get.all.having(mayHaveFile).length > 0
-}
 
 /** The downloads of one run: each address once, each message looked at once. */
 export class FileDownloads {

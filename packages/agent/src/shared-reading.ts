@@ -15,6 +15,8 @@ export class SharedReading<T, TReturn> {
   readonly #open: () => Promise<AsyncGenerator<T, TReturn, void>>
   readonly #readers = new Set<Reader<T>>()
   #source: Promise<AsyncGenerator<T, TReturn, void>> | undefined
+  /** The source, once it is open. */
+  #opened: AsyncGenerator<T, TReturn, void> | undefined
   #pull: Promise<boolean> | undefined
   #draining: Promise<TReturn> | undefined
   #ended: { readonly value: TReturn } | { readonly error: unknown } | undefined
@@ -52,34 +54,43 @@ export class SharedReading<T, TReturn> {
     throw (this.#ended as { readonly error: unknown }).error
   }
 
-  async #next(reader: Reader<T>): Promise<IteratorResult<T, void>> {
-    while (reader.queue.length === 0) {
-      if (reader.left || !(await this.#advance())) {
-        if (reader.queue.length > 0) break
-        if (!reader.left && this.#ended && 'error' in this.#ended) throw this.#ended.error
-        return { done: true, value: undefined }
-      }
-    }
-    return { done: false, value: reader.queue.shift()! }
+  #next(reader: Reader<T>): Promise<IteratorResult<T, void>> {
+    if (reader.queue.length > 0) return Promise.resolve({ done: false, value: reader.queue.shift()! })
+    if (reader.left) return Promise.resolve({ done: true, value: undefined })
+    return this.#advance().then(goesOn => this.#given(reader, goesOn))
+  }
+
+  /** What a reader gets after a chunk was taken, or after the last. */
+  #given(reader: Reader<T>, goesOn: boolean): IteratorResult<T, void> | Promise<IteratorResult<T, void>> {
+    if (reader.queue.length > 0) return { done: false, value: reader.queue.shift()! }
+    if (goesOn) return this.#next(reader)
+    if (!reader.left && this.#ended && 'error' in this.#ended) throw this.#ended.error
+    return { done: true, value: undefined }
   }
 
   /** Takes one chunk from the source for everybody; false at the end. */
   #advance(): Promise<boolean> {
-    this.#pull ??= this.#take().finally(() => (this.#pull = undefined))
-    return this.#pull
+    if (this.#ended) return Promise.resolve(false)
+    return (this.#pull ??= this.#take())
   }
 
   async #take(): Promise<boolean> {
-    if (this.#ended) return false
     try {
-      this.#source ??= this.#open()
-      const next = await (await this.#source).next()
+      const source = this.#opened ?? (await this.#start())
+      const next = await source.next()
       if (next.done) this.#ended = { value: next.value }
       else for (const reader of this.#readers) reader.queue.push(next.value)
     } catch (error) {
       this.#ended = { error }
     }
+    this.#pull = undefined
     return this.#ended === undefined
+  }
+
+  async #start(): Promise<AsyncGenerator<T, TReturn, void>> {
+    this.#source ??= this.#open()
+    this.#opened = await this.#source
+    return this.#opened
   }
 
   /** The last reader that leaves takes the run with it, unless somebody awaits its result. */

@@ -29,6 +29,8 @@ export interface ConvertedMessage {
 export interface Conversion {
   readonly messages: readonly ConvertedMessage[]
   readonly repairs: readonly PromptRepair[]
+  /** Whether somebody has said a file; those in results of tools are not meant. */
+  readonly hasFiles: boolean
 }
 
 /** Converts the parts of one step. The result is frozen. */
@@ -73,6 +75,7 @@ class StepConverter {
   readonly #answers: object[] = []
   readonly #repairs: PromptRepair[] = []
   #hasReasoning = false
+  #hasFiles = false
 
   constructor(context: StepContext) {
     this.#context = context
@@ -116,7 +119,7 @@ class StepConverter {
     if (this.#content.length > 0)
       messages.push(Object.freeze({ role: this.#context.role, content: Object.freeze(this.#content) }))
     if (this.#answers.length > 0) messages.push(Object.freeze({ role: 'tool', content: Object.freeze(this.#answers) }))
-    return { messages, repairs: this.#repairs }
+    return { messages, repairs: this.#repairs, hasFiles: this.#hasFiles }
   }
 
   #say(part: object): void {
@@ -141,6 +144,7 @@ class StepConverter {
         `The file was left out, because ${JSON.stringify(part.url.slice(0, 60))} is not an address.`,
         { partType: part.type },
       )
+    this.#hasFiles = true
     const filename = 'filename' in part && part.filename !== undefined ? { filename: part.filename } : {}
     this.#say({ type: part.type, ...address, ...filename, providerOptions: part.providerMetadata })
   }

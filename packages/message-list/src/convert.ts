@@ -18,6 +18,8 @@ interface Step {
   readonly repairEnd: number
   /** Whether it, or a step before it, reasons in items. */
   readonly reasonsInItems: boolean
+  /** Whether it, or a step before it, has files. */
+  readonly hasFiles: boolean
 }
 
 /** A message converted, with what the next version of it goes on from. */
@@ -62,6 +64,7 @@ export function convertOpenMessage(message: AgentMessage): Conversion {
   return finished(message, {
     messages: [...body.messages.slice(0, before.messageEnd), ...open.messages],
     repairs: [...body.repairs.slice(0, before.repairEnd), ...open.repairs, ...body.repairs.slice(step.repairEnd)],
+    hasFiles: body.hasFiles,
   })
 }
 
@@ -69,11 +72,13 @@ export function convertOpenMessage(message: AgentMessage): Conversion {
 export function joined(pieces: readonly Conversion[]): Conversion {
   const messages: ConvertedMessage[] = []
   const repairs: PromptRepair[] = []
+  let hasFiles = false
   for (const piece of pieces) {
     for (const message of piece.messages) messages.push(message)
     for (const told of piece.repairs) repairs.push(told)
+    hasFiles ||= piece.hasFiles
   }
-  return { messages, repairs }
+  return { messages, repairs, hasFiles }
 }
 
 function convertMessage(message: AgentMessage, target: Target): Conversion {
@@ -93,7 +98,7 @@ function contextOf(message: AgentMessage, target: Target): MessageContext {
   return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', isOpenEnd: false }
 }
 
-const beginning: Step = { end: 0, messageEnd: 0, repairEnd: 0, reasonsInItems: false }
+const beginning: Step = { end: 0, messageEnd: 0, repairEnd: 0, reasonsInItems: false, hasFiles: false }
 
 function converted(
   message: AgentMessage,
@@ -120,10 +125,11 @@ function converted(
       messageEnd: messages.length,
       repairEnd: repairs.length,
       reasonsInItems: before.reasonsInItems || step.some(isReasoningItem),
+      hasFiles: before.hasFiles || piece.hasFiles,
     }
     steps.push(before)
   }
-  const body = { messages, repairs }
+  const body = { messages, repairs, hasFiles: before.hasFiles }
   return { ...finished(message, body), parts, steps, body }
 }
 
@@ -145,12 +151,12 @@ function isClosed(parts: readonly MessagePart[], end: number): boolean {
 }
 
 /** Options of a whole message are those of its last part for a provider, so they go with the last piece of it. */
-function finished(message: AgentMessage, { messages, repairs }: Conversion): Conversion {
+function finished(message: AgentMessage, { messages, repairs, hasFiles }: Conversion): Conversion {
   const { providerMetadata } = message.content
   const last = messages.at(-1)
   if (last === undefined) {
     const reason = 'The message was left out, because nothing in it is for a model.'
-    return { messages, repairs: [...repairs, repair('empty-message', message.id, { reason })] }
+    return { messages, repairs: [...repairs, repair('empty-message', message.id, { reason })], hasFiles }
   }
   return {
     messages:
@@ -158,6 +164,7 @@ function finished(message: AgentMessage, { messages, repairs }: Conversion): Con
         ? messages
         : messages.with(-1, Object.freeze({ ...last, providerOptions: providerMetadata })),
     repairs,
+    hasFiles,
   }
 }
 

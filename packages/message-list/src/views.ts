@@ -22,6 +22,8 @@ export interface PromptOptions {
   readonly systemMessages?: readonly SystemMessage[]
   /** Is told of everything that was put right. */
   readonly onRepair?: (repair: PromptRepair) => void
+  /** Is told that there are files in the prompt. */
+  readonly onFiles?: () => void
 }
 
 /** How model messages are made. */
@@ -123,7 +125,7 @@ class SnapshotView implements View {
     return this.model(options)
   }
 
-  prompt({ overlay, systemMessages, onRepair }: PromptOptions = {}): LanguageModelPrompt {
+  prompt({ overlay, systemMessages, onRepair, onFiles }: PromptOptions = {}): LanguageModelPrompt {
     const pieces =
       overlay === undefined ? this.#derive('prompt', () => this.#convert('prompt')) : this.#convertUnder(overlay)
     const prompt: unknown[] = [...(systemMessages ?? this.#read().systemMessages)]
@@ -137,6 +139,7 @@ class SnapshotView implements View {
       )
     }
     if (onRepair !== undefined) for (const { repairs } of pieces) repairs.forEach(onRepair)
+    if (onFiles !== undefined && pieces.some(piece => piece.hasFiles)) onFiles()
     return prompt.concat(...pieces.map(piece => piece.messages)) as LanguageModelPrompt
   }
 

@@ -16,11 +16,19 @@ import { expectFrozen } from './reading.ts'
 
 if (process.env['FC_RUNS'] !== undefined) fc.configureGlobal({ numRuns: Number(process.env['FC_RUNS']) })
 
+/** What the prompt says of itself. */
+function hasFiles(of: MessageList): boolean {
+  let told = false
+  of.get.all.prompt({ onFiles: () => (told = true) })
+  return told
+}
+
 const outputs = (of: MessageList) => ({
   db: of.get.all.db(),
   ui: of.get.all.ui(),
   model: of.get.all.model(),
   prompt: of.get.all.prompt(),
+  hasFiles: hasFiles(of),
 })
 const reasoningItem = { type: 'reasoning', text: 'hm', providerMetadata: { openai: { itemId: 'rs_1' } } } as const
 const json = (value: unknown) => JSON.parse(JSON.stringify(value))
@@ -35,6 +43,17 @@ describe('formats', () => {
           outputs(newList().add(given.get.all.db(), 'input')),
         )
         expect(outputs(MessageList.fromJSON(JSON.stringify(given)))).toEqual(outputs(given))
+      }),
+    ))
+
+  it('tell of files where there are some', () =>
+    fc.assert(
+      fc.property(list, given => {
+        const files = given.get.all
+          .prompt()
+          .flatMap(({ content }): readonly { readonly type: string }[] => (typeof content === 'string' ? [] : content))
+          .filter(({ type }) => type === 'file' || type === 'reasoning-file')
+        expect(hasFiles(given)).toBe(files.length > 0)
       }),
     ))
 
