@@ -23,6 +23,7 @@ import type { TokenLimiterOptions } from './token-limiter.ts'
 import type { ToolFilterOptions } from './tool-filter.ts'
 import type { ToolPolicyOptions } from './tool-policy.ts'
 import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
+import type { ToolSearchOptions } from './tool-search.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
@@ -47,6 +48,7 @@ export interface Builtins {
   readonly language: LanguageOptions
   readonly 'tool-policy': ToolPolicyOptions
   readonly 'tool-filter': ToolFilterOptions
+  readonly 'tool-search': ToolSearchOptions
 }
 
 /** The name of a builtin. */
@@ -86,6 +88,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   language: async (options = {}) => (await import('./language.ts')).language(options),
   'tool-policy': async options => (await import('./tool-policy.ts')).toolPolicy(options),
   'tool-filter': async options => (await import('./tool-filter.ts')).toolFilter(options),
+  'tool-search': async options => (await import('./tool-search.ts')).toolSearch(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

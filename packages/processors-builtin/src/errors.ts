@@ -13,6 +13,7 @@ export type BuiltinErrorCode =
   | 'missing-price'
   | 'missing-model'
   | 'invalid-rule'
+  | 'tool-exists'
   | 'invalid-limit'
   | 'no-summary'
   | 'unknown-category'
