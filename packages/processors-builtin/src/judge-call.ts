@@ -20,7 +20,7 @@ export interface JudgeAnswer {
   readonly error?: NoVerdict
 }
 
-/** Asks about some passages of one place. Rejects when the signal was aborted, and never else. */
+/** Asks about some passages of one place. Never rejects. */
 export type AskJudges = (
   judges: readonly Judge[],
   passages: readonly Passage[],
@@ -49,7 +49,6 @@ export function modelJudges(model: ModelChoice | undefined, timeoutMs: number): 
       const error = new NoVerdict('invalid-answer', `A judge gave ${JSON.stringify(text.slice(0, 200))}.`)
       return { opinions: [], usage, error }
     } catch (error) {
-      abortSignal.throwIfAborted()
       const noVerdict = timer.signal.aborted
         ? new NoVerdict('timeout', `A judge gave no answer within ${timeoutMs} ms.`)
         : new NoVerdict('call-failed', 'The call of a judge failed.', error)

@@ -1,5 +1,5 @@
 // The texts of an attempt under judgement: each window is held until it was judged, while the model goes on writing.
-import type { Chunk, ChunkNamed, MaybePromise } from '@lockstep/processors'
+import { isPromiseLike, type Chunk, type ChunkNamed, type MaybePromise } from '@lockstep/processors'
 import type { Passage } from './judge-prompt.ts'
 import { TextWindows } from './text-windows.ts'
 import type { Ruling } from './verdict.ts'
@@ -40,7 +40,11 @@ export class JudgedStream {
     const { id } = piece.payload
     let text = this.#blocks.get(id)
     if (!text) this.#blocks.set(id, (text = new JudgedText(piece, this.#window)))
-    return text.push(piece.payload.text, judge)
+    const shown = text.push(piece.payload.text, judge)
+    if (piece.payload.providerMetadata === undefined) return shown
+    // What a provider says of a piece (a signature, say) belongs to the block, whichever text is shown with it.
+    const bare = { ...piece, payload: { ...piece.payload, text: '' } } as Chunk
+    return isPromiseLike(shown) ? shown.then(chunks => [...chunks, bare]) : [...(shown as readonly Chunk[]), bare]
   }
 
   /** Ends a block, or all that are open, and gives what was held. */

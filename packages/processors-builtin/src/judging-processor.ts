@@ -87,16 +87,11 @@ function streamHooks(judging: Judging, runOf: RunOf): Pick<Hooks, 'processOutput
     processOutputStream(context) {
       return streamIn(runOf(context), context, judging).pass(context.part, judgeFor(context))
     },
-    async flush(context) {
+    flush(context) {
       const { stream } = runOf(context)
       // What was not judged is not shown: an abort leaves no time for it.
       if (context.reason === 'abort' || !stream.isOpen) return
-      try {
-        return await stream.flush(context.blockId, judgeFor(context))
-      } catch (error) {
-        if (context.abortSignal.aborted) return
-        throw error
-      }
+      return stream.flush(context.blockId, judgeFor(context))
     },
   }
 }

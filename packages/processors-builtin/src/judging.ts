@@ -182,7 +182,7 @@ export class JudgedRun {
     this.#parts = parts
   }
 
-  /** Gives a ruling on each passage, in one call. Rejects when the run was aborted or is over, and never else. */
+  /** Gives a ruling on each passage, in one call. Rejects when the run was aborted, and never else. */
   judge(passages: readonly Passage[], context: AskContext): Promise<readonly Ruling[]> {
     return untilAborted(this.#judge(passages, context), context.abortSignal)
   }

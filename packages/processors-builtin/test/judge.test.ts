@@ -1,7 +1,7 @@
 // What holds for every judge, whatever it judges: moderation stands for all of them.
 import { MockLanguageModelV4 } from 'ai/test'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ProcessorError, type Chunk, type Processor } from '@lockstep/processors'
 import { moderation, type JudgeVerdict, type ModerationOptions } from '@lockstep/processors-builtin/moderation'
 import { answeringModel, finishPart, runWith, streamOf, type ScriptedTurn } from '@lockstep/testing'
@@ -98,6 +98,19 @@ describe('a judge without a verdict', () => {
     const { result } = await runWith(moderation({ model: judge, maxLength: 10 }), { input: 'a'.repeat(11) })
     expect(result.tripwire?.metadata).toMatchObject({ failure: 'too-long' })
     expect(judge.doStreamCalls).toEqual([])
+  })
+
+  it('counts the highest of several scores', async () => {
+    const findings = [0.2, 0.9, 0.5].map(score => ({ ...finding, score }))
+    const { result, verdicts } = await run(answeringModel(verdict(findings)), {})
+    expect([result.stopReason, verdicts[0]!.findings.map(({ score }) => score)]).toEqual(['tripwire', [0.9]])
+  })
+
+  it('leaves no clock ticking', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await run(harmless(), {})
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
   })
 
   it('fails the run when onVerdict throws', async () => {
@@ -221,6 +234,24 @@ describe('what is held', () => {
     )
   })
 
+  it('keeps what the provider says of a piece of text', async () => {
+    const signed = { google: { thoughtSignature: 'abc' } }
+    const parts = [
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'A long thought, then. ' },
+      { type: 'reasoning-delta', id: 'r', delta: 'A thought.', providerMetadata: signed },
+      { type: 'reasoning-end', id: 'r' },
+      finishPart('stop'),
+    ] as const
+    const guard = moderation({ model: harmless(), where: ['reasoning'], window: 10 })
+    const { result } = await runWith(guard, { model: [{ parts }] })
+    expect(result.messages.at(-1)!.content.parts.at(-1)).toMatchObject({
+      type: 'reasoning',
+      text: 'A long thought, then. A thought.',
+      providerMetadata: signed,
+    })
+  })
+
   it('never ends within a pair of surrogates', async () => {
     const judge = harmless()
     const text = '😀'.repeat(50)
@@ -295,6 +326,38 @@ describe('what is held', () => {
       'Good day.',
       ['Good day.'],
     ])
+  })
+})
+
+describe('a window', () => {
+  const windows = async (text: string, window: number) => {
+    const judge = harmless()
+    await runWith(moderation({ model: judge, window, where: ['text'] }), { model: [text] })
+    return judge.doStreamCalls.flatMap(({ prompt }) => judgedTexts(prompt))
+  }
+
+  it('ends where a sentence ends, with what closes it', async () => {
+    expect(await windows('He said "Go (now)." Then he left, e.g. for home. End', 10)).toEqual([
+      'He said "Go (now)." ',
+      'Then he left, e.g. ',
+      'for home. ',
+      'End',
+    ])
+    expect(await windows('One line\nAnother line\nThe last', 8)).toEqual(['One line\n', 'Another line\n', 'The last'])
+    expect(await windows('火车中午出发，晚上到达。车站在城市的中心。好。', 8)).toEqual([
+      '火车中午出发，晚上到达。',
+      '车站在城市的中心。',
+      '好。',
+    ])
+  })
+
+  it('ends between two words where no sentence ends, and anywhere where there is no word', async () => {
+    expect(await windows('one two three four five six seven', 8)).toEqual(['one two three ', 'four five six ', 'seven'])
+    expect(await windows('x'.repeat(40), 8)).toEqual(['x'.repeat(16), 'x'.repeat(16), 'x'.repeat(8)])
+  })
+
+  it('is no more than 1,000 characters longer than it should be', async () => {
+    expect((await windows('x'.repeat(13_000), 5_000)).map(({ length }) => length)).toEqual([6_000, 6_000, 1_000])
   })
 })
 

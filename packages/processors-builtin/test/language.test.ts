@@ -114,6 +114,15 @@ describe('the language guard', () => {
     expect(silent.result.stopReason).toBe('completed')
   })
 
+  it('refuses nothing that is only guessed', async () => {
+    const detect = (text: string) => ({ language: text === 'Hello' ? 'kl' : 'en', isReliable: false })
+    const { result, seen } = await run({ allow: ['fr'], followInput: true, detect, minLength: 1 }, { model: ['Yes.'] })
+    expect([result.stopReason, seen.length]).toEqual(['completed', 2])
+    const guessed = (text: string) => ({ language: text === 'Hello' ? 'kl' : 'en', isReliable: text !== 'Hello' })
+    const followed = await run({ followInput: true, detect: guessed, minLength: 1 }, { model: ['Yes.'] })
+    expect(followed.result.stopReason).toBe('completed')
+  })
+
   it('looks at every new message, or at the last alone', async () => {
     const input = [french, english].map(content => ({ role: 'user', content }) as const)
     expect((await run({ allow: ['en'] }, { input })).result.stopReason).toBe('tripwire')

@@ -38,6 +38,12 @@ describe('moderation of the input', () => {
     })
   })
 
+  it('asks nobody for another input', async () => {
+    const { chunks } = await run({ maxRetries: 1 }, { input: 'A bomb.', maxProcessorRetries: 1 })
+    const [tripwire] = chunks.flatMap(chunk => (chunk.type === 'tripwire' ? [chunk.payload] : []))
+    expect(tripwire?.retry ?? false).toBe(false)
+  })
+
   it('puts a placeholder in the place of a message, with its pictures, and leaves the others', async () => {
     const { prompts, asked } = await run(
       { categories: { weapons: 'redact' } },

@@ -157,6 +157,11 @@ describe('criteria', () => {
     expect(skipped.screen).toBe('Thank you.')
   })
 
+  it('are met when the judge is not sure that they are not', async () => {
+    const model = answeringModel(verdict([{ text: 1, category: 'criterion/1', score: 0.4 }]))
+    expect((await run({ criteria, model }, { model: ['Thank you.'] })).screen).toBe('Thank you.')
+  })
+
   it('are judged in a long answer as a whole', async () => {
     const model = critic()
     const text = `${'Words and words. '.repeat(1_000)}Thank you (Smith, 1999).`
