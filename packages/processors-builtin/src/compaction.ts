@@ -119,6 +119,7 @@ export function compaction(options: CompactionOptions = {}): Processor<'compacti
       )
     state.summary = summary
     state.isToKeep = true
+    state.waitsFor = 0
     onCompaction?.({ summary: text, turnCount: old.length, tokensBefore, tokensAfter, callCount })
     return { parts, coveredCount: end.turn, prompt: after }
   }

@@ -242,6 +242,20 @@ describe('a summariser that fails', () => {
     expect((await run({ model: broken() }, { model, tools: long })).failures.length).toBeGreaterThan(1)
   })
 
+  it('is asked again as ever once it has answered', async () => {
+    const steps: readonly number[] = [300, 150, 0]
+    const long = (length: number) => ({ toolCalls: [{ toolName: 'lookup', input: { length } }] })
+    const echo = {
+      inputSchema: jsonSchema({}),
+      execute: ({ length }: { readonly length: number }) => words(length),
+    }
+    const model = answeringModel((_, index) => (index === 0 ? { error: new Error('Busy.') } : `summary ${index}`))
+    const first = await run({ model }, { model: [...steps.map(long), 'Yes.'], tools: { lookup: echo } as never })
+    expect([first.failures.length, first.told.length]).toEqual([1, 1])
+    const messageList = stored(first.result.messageList).add('question 9', 'input')
+    expect((await run({ model }, { messageList })).told).toHaveLength(1)
+  })
+
   it('fails the run when that is wanted', async () => {
     const { result } = await run({ model: broken(), onError: 'fail' })
     expect([result.stopReason, String(result.error)]).toEqual([
