@@ -1,6 +1,6 @@
-// Redacts JSON that comes in pieces, as the arguments of a tool call do: each string by its meaning, whatever its
+// Rewrites JSON that comes in pieces, as the arguments of a tool call do: each string by its meaning, whatever its
 // escapes, and so that the text stays JSON.
-import type { RedactedText } from './redacted-text.ts'
+import type { RewrittenText } from './rewritten-text.ts'
 
 /** A run of digits is read in pieces of this length. */
 const maxNumberLength = 400
@@ -14,14 +14,14 @@ const partOfEscape = /\\(?:u[0-9a-fA-F]{0,3})?$/y
 const number = /[\d.eE+-]{1,400}/y
 const otherThanNumber = /(?:[^\d.eE+"-])+|"/y
 
-/** Redacts one JSON text. The texts that it opens come one for each string: no match spans two of them. */
-export class JsonText implements RedactedText {
-  readonly #open: () => RedactedText
-  #string: RedactedText | undefined
+/** Rewrites one JSON text. The texts that it opens come one for each string: no match spans two of them. */
+export class JsonText implements RewrittenText {
+  readonly #open: () => RewrittenText
+  #string: RewrittenText | undefined
   /** An escape or a number that is not complete. */
   #rest = ''
 
-  constructor(open: () => RedactedText) {
+  constructor(open: () => RewrittenText) {
     this.#open = open
   }
 
@@ -48,7 +48,7 @@ export class JsonText implements RedactedText {
     return rest
   }
 
-  #readInString(string: RedactedText, token: string): string {
+  #readInString(string: RewrittenText, token: string): string {
     if (token !== '"') return inQuotes(string.push(token.startsWith('\\') ? meaningOf(token) : token))
     this.#string = undefined
     return `${inQuotes(string.end())}"`
@@ -59,8 +59,8 @@ export class JsonText implements RedactedText {
     if (token === '"') this.#string = this.#open()
     if (token.length < minNumberLength || !/\d/.test(token)) return token
     const text = this.#open()
-    const redacted = text.push(token) + text.end()
-    return redacted === token ? token : JSON.stringify(redacted)
+    const rewritten = text.push(token) + text.end()
+    return rewritten === token ? token : JSON.stringify(rewritten)
   }
 }
 

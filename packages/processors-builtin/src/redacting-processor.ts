@@ -2,9 +2,10 @@
 // there, and what is done with it, is in redaction.ts.
 import type { LanguageModelPrompt } from '@lockstep/message-list'
 import type { Processor, ProcessorContext } from '@lockstep/processors'
-import { redactMessages, redactPrompt, redactPromptMessage } from './redacted-message.ts'
-import { RedactedStream } from './redacted-stream.ts'
-import { redactValue } from './redacted-value.ts'
+import { rewriteMessages, rewritePrompt, rewritePromptMessage } from './rewritten-message.ts'
+import { RewrittenStream } from './rewritten-stream.ts'
+import type { OpenText } from './rewritten-text.ts'
+import { rewriteValue } from './rewritten-value.ts'
 import { Redaction, type Finding, type FindingPlace, type RedactionScope, type RedactorOptions } from './redaction.ts'
 import { emptyVault, type TokenVault } from './token-vault.ts'
 
@@ -27,7 +28,7 @@ type PromptMessage = LanguageModelPrompt[number]
 
 /** What is open in a run. It lives as long as the run's state, and has nothing in it when a run is suspended. */
 interface OpenRun {
-  readonly stream: RedactedStream
+  readonly stream: RewrittenStream<RedactionScope>
   /** Messages of prompts that need no second look. */
   readonly prompts: WeakMap<PromptMessage, PromptMessage>
 }
@@ -39,9 +40,11 @@ export function redactingProcessor<TId extends string>(
 ): Processor<TId, unknown, RedactorState> {
   const redaction = new Redaction(options, identity.kinds)
   const runs = new WeakMap<object, OpenRun>()
+  const openText: OpenText<RedactionScope> = (where, current) =>
+    redaction.open(where, { vault: () => current().vault(), block: finding => current().block(finding) })
   const runOf = ({ state }: Pick<Context, 'state'>): OpenRun => {
     let run = runs.get(state)
-    if (!run) runs.set(state, (run = { stream: new RedactedStream(redaction), prompts: new WeakMap() }))
+    if (!run) runs.set(state, (run = { stream: new RewrittenStream(openText), prompts: new WeakMap() }))
     return run
   }
   const scopeOf = ({ state, abort }: Context): RedactionScope => ({
@@ -59,14 +62,14 @@ export function redactingProcessor<TId extends string>(
     description: identity.description,
     processDataParts: true,
 
-    processInput: context => redactMessages(context.messages, redactIn('input', context)),
+    processInput: context => rewriteMessages(context.messages, redactIn('input', context)),
 
     processLLMRequest(context) {
       const { prompts } = runOf(context)
       const redact = redactIn('prompt', context)
-      const prompt = redactPrompt(context.prompt, message => {
+      const prompt = rewritePrompt(context.prompt, message => {
         let redacted = prompts.get(message)
-        if (!redacted) prompts.set(message, (redacted = redactPromptMessage(message, redact)))
+        if (!redacted) prompts.set(message, (redacted = rewritePromptMessage(message, redact)))
         return redacted
       })
       return prompt && { prompt }
@@ -78,20 +81,20 @@ export function redactingProcessor<TId extends string>(
 
     processToolCall(context) {
       const { input, toolName } = context
-      const redacted = redactValue(input, redactIn('tool-input', context))
+      const redacted = rewriteValue(input, redactIn('tool-input', context))
       const restored = redaction.restoresFor(toolName)
-        ? redactValue(redacted, text => redaction.restore(text, scopeOf(context)))
+        ? rewriteValue(redacted, text => redaction.restore(text, scopeOf(context)))
         : redacted
       return restored === input ? undefined : { input: restored }
     },
 
     processToolResult(context) {
       if (context.error !== undefined) return
-      const output = redactValue(context.output, redactIn('tool-output', context))
+      const output = rewriteValue(context.output, redactIn('tool-output', context))
       return output === context.output ? undefined : { output }
     },
 
-    processOutputResult: context => redactMessages(context.messages, redactIn('result', context)),
+    processOutputResult: context => rewriteMessages(context.messages, redactIn('result', context)),
   }
 }
 

@@ -2,7 +2,7 @@
 import { BuiltinError } from './errors.ts'
 import { PatternMachine } from './pattern-machine.ts'
 import { piiPatterns, type PiiKind } from './pii-patterns.ts'
-import { chainTexts, watchText, type RedactedText } from './redacted-text.ts'
+import { chainTexts, watchText, type RewrittenText, type TextPlace } from './rewritten-text.ts'
 import { secretPatterns, type SecretKind } from './secret-patterns.ts'
 import { maskAll, type SensitivePattern } from './sensitive-pattern.ts'
 import { digestOf } from './text-digest.ts'
@@ -19,7 +19,7 @@ export type RedactionStrategy = 'redact' | 'mask' | 'hash' | 'tokenize' | 'block
 export type SensitiveKind = PiiKind | SecretKind
 
 /** Where something was found. */
-export type FindingPlace = 'input' | 'prompt' | 'text' | 'reasoning' | 'tool-input' | 'tool-output' | 'result' | 'data'
+export type FindingPlace = TextPlace
 
 /** That something was found; never what. */
 export interface Finding {
@@ -117,7 +117,7 @@ export class Redaction {
   }
 
   /** Opens a text that comes in pieces. */
-  open(where: FindingPlace, scope: RedactionScope): RedactedText {
+  open(where: FindingPlace, scope: RedactionScope): RewrittenText {
     const scan = (set: RuleSet | undefined) => (set ? [this.#scanner(set, where, scope)] : [])
     if (where === 'prompt') return chainTexts(scan(this.#setOf([...editing, 'tokenize', 'block'])))
     const warned = this.#setOf(['warn'])
@@ -151,7 +151,7 @@ export class Redaction {
     return this.tokenizes && (typeof tools === 'boolean' ? tools : tools.includes(toolName))
   }
 
-  #restorer(scope: RedactionScope): RedactedText {
+  #restorer(scope: RedactionScope): RewrittenText {
     const { rules, machine } = restoring
     return new TextScanner({
       machine,
@@ -161,7 +161,7 @@ export class Redaction {
     })
   }
 
-  #scanner({ rules, machine }: RuleSet, where: FindingPlace, scope: RedactionScope): RedactedText {
+  #scanner({ rules, machine }: RuleSet, where: FindingPlace, scope: RedactionScope): RewrittenText {
     return new TextScanner({
       machine,
       patterns: rules,

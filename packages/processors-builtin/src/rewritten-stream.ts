@@ -1,38 +1,36 @@
-// Redaction of a run's chunks: texts that come in pieces, and values that come whole.
+// Rewriting of a run's chunks: texts that come in pieces, and values that come whole.
 import { isDataChunk, type Chunk } from '@lockstep/processors'
 import { JsonText } from './json-text.ts'
-import type { RedactedText } from './redacted-text.ts'
-import { redactProperties } from './redacted-value.ts'
-import type { FindingPlace, Redaction, RedactionScope } from './redaction.ts'
+import { rewriteWith, type OpenText, type RewrittenText, type TextPlace } from './rewritten-text.ts'
+import { rewriteProperties } from './rewritten-value.ts'
 
 type PieceType = 'text-delta' | 'reasoning-delta' | 'tool-input-delta'
 
-interface OpenText {
+interface OpenPiece {
   readonly type: PieceType
   readonly id: string
-  readonly text: RedactedText
+  readonly text: RewrittenText
 }
 
 const placeOf = { 'text-delta': 'text', 'reasoning-delta': 'reasoning', 'tool-input-delta': 'tool-input' } as const
 
-/** The chunks of one run. */
-export class RedactedStream {
-  readonly #redaction: Redaction
-  readonly #open = new Map<string, OpenText>()
-  /** Of the hook that is running: a text that was opened in one may be refused in another. */
-  #current: RedactionScope | undefined
-  readonly #scope: RedactionScope = {
-    vault: () => this.#current!.vault(),
-    block: finding => this.#current!.block(finding),
-  }
+const asItIs: RewrittenText = { push: piece => piece, end: () => '' }
 
-  constructor(redaction: Redaction) {
-    this.#redaction = redaction
+/** The chunks of one run. `TContext` is what texts need of the hook that is running. */
+export class RewrittenStream<TContext> {
+  readonly #openText: OpenText<TContext>
+  readonly #open = new Map<string, OpenPiece>()
+  /** Of the hook that is running: a text that was opened in one may be refused in another. */
+  #context: TContext | undefined
+  readonly #current = () => this.#context!
+
+  constructor(open: OpenText<TContext>) {
+    this.#openText = open
   }
 
   /** Gives what can be shown of a chunk and what was held before it. */
-  pass(part: Chunk, scope: RedactionScope): Chunk | readonly Chunk[] | null {
-    this.#current = scope
+  pass(part: Chunk, context: TContext): Chunk | readonly Chunk[] | null {
+    this.#context = context
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta': {
@@ -56,22 +54,27 @@ export class RedactedStream {
   }
 
   /** Ends a text or reasoning block, or everything that is open, and gives what was held. */
-  flush(blockId: string | undefined, runId: string, scope: RedactionScope): readonly Chunk[] {
-    this.#current = scope
+  flush(blockId: string | undefined, runId: string, context: TContext): readonly Chunk[] {
+    this.#context = context
     const keys =
       blockId === undefined ? [...this.#open.keys()] : [keyOf('text-delta', blockId), keyOf('reasoning-delta', blockId)]
     return keys.flatMap(key => this.#end(key, runId))
   }
 
-  #textFor(type: PieceType, id: string): RedactedText {
+  #textFor(type: PieceType, id: string): RewrittenText {
     const key = keyOf(type, id)
     let open = this.#open.get(key)
     if (!open) {
-      const start = () => this.#redaction.open(placeOf[type], this.#scope)
-      open = { type, id, text: type === 'tool-input-delta' ? new JsonText(start) : start() }
+      open = { type, id, text: this.#start(type) ?? asItIs }
       this.#open.set(key, open)
     }
     return open.text
+  }
+
+  #start(type: PieceType): RewrittenText | undefined {
+    const start = () => this.#openText(placeOf[type], this.#current)
+    const text = start()
+    return text !== undefined && type === 'tool-input-delta' ? new JsonText(() => start() ?? asItIs) : text
   }
 
   #end(key: string, runId: string): readonly Chunk[] {
@@ -86,17 +89,17 @@ export class RedactedStream {
   }
 
   #passWhole(part: Chunk): Chunk {
-    const redactIn = (where: FindingPlace) => (text: string) => this.#redaction.redact(text, where, this.#scope)
-    if (isDataChunk(part)) return redactProperties(part, ['data'], redactIn('data'))
+    const rewriteIn = (where: TextPlace) => rewriteWith(this.#openText, where, this.#current)
+    if (isDataChunk(part)) return rewriteProperties(part, ['data'], rewriteIn('data'))
     const names = textNames[part.type]
     if (names === undefined || (part.type === 'tool-result' && part.payload.providerExecuted !== true)) return part
     const where = part.type === 'tool-call' ? 'tool-input' : 'tool-output'
-    const payload = redactProperties(part.payload, names, redactIn(where))
+    const payload = rewriteProperties(part.payload, names, rewriteIn(where))
     return payload === part.payload ? part : ({ ...part, payload } as Chunk)
   }
 }
 
-/** Where chunks that come whole have texts. A local tool's result was redacted before it became a chunk. */
+/** Where chunks that come whole have texts. A local tool's result was seen before it became a chunk. */
 const textNames: { readonly [type: string]: readonly string[] | undefined } = {
   'tool-call': ['input', 'error'],
   'tool-result': ['input', 'output'],
