@@ -1,5 +1,5 @@
 // One frozen state of a list, and the difference of two.
-import type { ChangeLog } from './change.ts'
+import type { ChangeLog } from './editing/change.ts'
 import { MessageListError } from './errors.ts'
 import type { AgentMessage, MessageSource } from './message.ts'
 import { Sequence } from './segments.ts'

@@ -1,7 +1,7 @@
 // Responses with a message put in between. Stored, the response closes and another message continues it; in the `ui`
 // view they are one message with a `steering-message` part, as the AI SDK shows it.
 import type { AgentMessage, MessagePart } from './message.ts'
-import type { MessageDraft, Reading } from './message-draft.ts'
+import type { MessageDraft, Reading } from './reading/message-draft.ts'
 
 const continuesKey = 'lockstep.continues'
 

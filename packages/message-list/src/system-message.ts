@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { ProviderMetadata } from 'ai'
 import { frozen, frozenJson, type Frozen } from './frozen-json.ts'
-import { check } from './part-schema.ts'
+import { check } from './reading/part-schema.ts'
 
 /** An instruction to the model. */
 export interface SystemMessage {

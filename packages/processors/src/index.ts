@@ -2,32 +2,37 @@
 export { hookNames } from './processor.ts'
 export type { ErrorProcessor, HookName, InputProcessor, OutputProcessor, Processor } from './processor.ts'
 export type { HookEffect, ProcessorContext, RunHost, StepPosition, TracingContext } from './context.ts'
-export type { ProcessInputArgs, ProcessInputResult } from './process-input.ts'
+export type { ProcessInputArgs, ProcessInputResult } from './hooks/process-input.ts'
 export type {
   InputStepStart,
   PreparedStep,
   ProcessInputStepArgs,
   ProcessInputStepResult,
   ProcessInputStepReturn,
-} from './process-input-step.ts'
+} from './hooks/process-input-step.ts'
 export type {
   CachedResponse,
   ModelRequest,
   ProcessLLMRequestArgs,
   ProcessLLMRequestResult,
-} from './process-llm-request.ts'
-export type { ProcessAPIErrorArgs, ProcessAPIErrorResult } from './process-api-error.ts'
-export type { FlushArgs, ProcessOutputStreamArgs, ProcessOutputStreamReturn } from './process-output-stream.ts'
-export type { ModelResponse, ProcessLLMResponseArgs } from './process-llm-response.ts'
-export type { ProcessOutputStepArgs, StepOutput, ToolCallInfo } from './process-output-step.ts'
-export type { GivenApproval, ProcessToolCallArgs, ProcessToolCallResult, ToolCallVerdict } from './process-tool-call.ts'
-export type { ProcessToolResultArgs, ProcessToolResultResult, ToolOutcome } from './process-tool-result.ts'
-export type { ProcessStepEndArgs } from './process-step-end.ts'
-export type { ProcessOutputResultArgs } from './process-output-result.ts'
-export type { ProcessRunEndArgs, RunEnd } from './process-run-end.ts'
-export type { MessageResult, MessageResult as ProcessorMessageResult } from './message-result.ts'
-export { PrepareStepProcessor } from './prepare-step.ts'
-export type { PrepareStep } from './prepare-step.ts'
+} from './hooks/process-llm-request.ts'
+export type { ProcessAPIErrorArgs, ProcessAPIErrorResult } from './hooks/process-api-error.ts'
+export type { FlushArgs, ProcessOutputStreamArgs, ProcessOutputStreamReturn } from './hooks/process-output-stream.ts'
+export type { ModelResponse, ProcessLLMResponseArgs } from './hooks/process-llm-response.ts'
+export type { ProcessOutputStepArgs, StepOutput, ToolCallInfo } from './hooks/process-output-step.ts'
+export type {
+  GivenApproval,
+  ProcessToolCallArgs,
+  ProcessToolCallResult,
+  ToolCallVerdict,
+} from './hooks/process-tool-call.ts'
+export type { ProcessToolResultArgs, ProcessToolResultResult, ToolOutcome } from './hooks/process-tool-result.ts'
+export type { ProcessStepEndArgs } from './hooks/process-step-end.ts'
+export type { ProcessOutputResultArgs } from './hooks/process-output-result.ts'
+export type { ProcessRunEndArgs, RunEnd } from './hooks/process-run-end.ts'
+export type { MessageResult, MessageResult as ProcessorMessageResult } from './hooks/message-result.ts'
+export { PrepareStepProcessor } from './hooks/prepare-step.ts'
+export type { PrepareStep } from './hooks/prepare-step.ts'
 export { ProcessorRunner } from './runner.ts'
 export type { SavedRunner } from './runner.ts'
 export { StreamChain } from './stream-chain.ts'

@@ -1,10 +1,10 @@
 // The chunks of one attempt on their way through the output processors: one pass, no promise that is not needed.
 import { isDataChunk, type Chunk, type ChunkNamed } from './chunk.ts'
 import { noUsage, type ProcessorContext, type RunHost, type StepPosition } from './context.ts'
-import { HookCall, type HookScope } from './hook-call.ts'
+import { HookCall, type HookScope } from './hooks/hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { ProcessorPlan } from './plan.ts'
-import type { FlushArgs, ProcessOutputStreamReturn } from './process-output-stream.ts'
+import type { FlushArgs, ProcessOutputStreamReturn } from './hooks/process-output-stream.ts'
 import type { Processor } from './processor.ts'
 import { TextComparison } from './text-comparison.ts'
 

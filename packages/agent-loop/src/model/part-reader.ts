@@ -1,0 +1,223 @@
+// From the parts a provider sends to the chunks of a run: ids made unique, blocks opened and closed, tool calls parsed.
+import type {
+  LanguageModelV4File,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+  SharedV4Warning,
+} from '@ai-sdk/provider'
+import type { Chunk, MaybePromise, ModelChunk } from '@lockstep/processors'
+import type { FinishReason, LanguageModelUsage, ProviderMetadata } from 'ai'
+import { asLanguageModelUsage } from '../ai-internal.ts'
+import type { ParsedToolCall } from '../tools/tool-input.ts'
+
+/** What a provider says about a call besides its content. */
+export interface CallSummary {
+  readonly finishReason: FinishReason
+  readonly rawFinishReason: string | undefined
+  readonly usage: LanguageModelUsage
+  readonly providerMetadata: ProviderMetadata | undefined
+}
+
+/** What the reader needs to know of its attempt. */
+export interface PartReaderOptions {
+  readonly runId: string
+  /** Makes block ids unique in the run. */
+  readonly idPrefix: string
+  readonly parseToolCall: (call: LanguageModelV4ToolCall) => Promise<ParsedToolCall>
+}
+
+type BlockKind = 'text' | 'reasoning'
+type Block = { readonly kind: BlockKind; readonly id: string }
+
+/**
+ * Reads one model call. What it gives is well-formed whatever came: each block is opened before its first delta and
+ * closed once, tool calls are parsed, parts of an unknown type pass as they are.
+ */
+export class PartReader {
+  readonly #options: PartReaderOptions
+  readonly #open = new Map<string, Block>()
+  readonly #toolCallIds = new Set<string>()
+  #openedCount = 0
+  #warnings: readonly SharedV4Warning[] = []
+  #summary: CallSummary | undefined
+  #error: { readonly error: unknown } | undefined
+
+  constructor(options: PartReaderOptions) {
+    this.#options = options
+  }
+
+  get warnings(): readonly SharedV4Warning[] {
+    return this.#warnings
+  }
+
+  /** There once the provider has said that it is finished. */
+  get summary(): CallSummary | undefined {
+    return this.#summary
+  }
+
+  /** There when the provider sent an error in its stream. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#error
+  }
+
+  /** The chunks that a part stands for. */
+  read(part: LanguageModelV4StreamPart): MaybePromise<Chunk | readonly Chunk[] | undefined> {
+    switch (part.type) {
+      case 'text-delta':
+        return part.delta === '' && part.providerMetadata === undefined ? undefined : this.#delta('text', part)
+      case 'reasoning-delta':
+        return part.delta === '' && part.providerMetadata === undefined ? undefined : this.#delta('reasoning', part)
+      case 'text-start':
+        return this.#start('text', part)
+      case 'reasoning-start':
+        return this.#start('reasoning', part)
+      case 'text-end':
+        return this.#end('text', part)
+      case 'reasoning-end':
+        return this.#end('reasoning', part)
+      case 'tool-call':
+        return this.#toolCall(part)
+      case 'finish':
+        this.#finish(part)
+        return undefined
+      case 'error':
+        this.#error ??= { error: part.error }
+        return undefined
+      default:
+        return this.#other(part)
+    }
+  }
+
+  /** Closes what the provider left open. */
+  close(): readonly Chunk[] {
+    const chunks = [...this.#open.values()].map(({ kind, id }) => this.#chunk(`${kind}-end`, { id }))
+    this.#open.clear()
+    return chunks
+  }
+
+  #delta(
+    kind: BlockKind,
+    part: { readonly id: string; readonly delta: string; readonly providerMetadata?: ProviderMetadata },
+  ): Chunk | readonly Chunk[] {
+    const block = this.#open.get(`${kind}:${part.id}`)
+    if (!block) return [this.#start(kind, part), this.#delta(kind, part)].flat()
+    return this.#chunk(`${kind}-delta`, withMetadata({ id: block.id, text: part.delta }, part.providerMetadata))
+  }
+
+  #start(
+    kind: BlockKind,
+    part: { readonly id: string; readonly providerMetadata?: ProviderMetadata },
+  ): Chunk | readonly Chunk[] {
+    const key = `${kind}:${part.id}`
+    const before = this.#open.get(key)
+    const block = { kind, id: `${this.#options.idPrefix}${this.#openedCount++}` }
+    this.#open.set(key, block)
+    const start = this.#chunk(`${kind}-start`, withMetadata({ id: block.id }, part.providerMetadata))
+    return before ? [this.#chunk(`${kind}-end`, { id: before.id }), start] : start
+  }
+
+  #end(
+    kind: BlockKind,
+    part: { readonly id: string; readonly providerMetadata?: ProviderMetadata },
+  ): Chunk | undefined {
+    const key = `${kind}:${part.id}`
+    const block = this.#open.get(key)
+    if (!block) return undefined
+    this.#open.delete(key)
+    return this.#chunk(`${kind}-end`, withMetadata({ id: block.id }, part.providerMetadata))
+  }
+
+  /** A call that comes twice is made once: an id names one call. */
+  #toolCall(part: LanguageModelV4ToolCall): Promise<Chunk> | undefined {
+    const { toolCallId, toolName } = part
+    if (!this.#toolCallIds.has(toolCallId)) {
+      this.#toolCallIds.add(toolCallId)
+      return this.#parsedCall(part)
+    }
+    const message = `The tool call '${toolCallId}' (${toolName}) came twice in one answer. The first one counts.`
+    this.#warnings = [...this.#warnings, { type: 'other', message }]
+    return undefined
+  }
+
+  async #parsedCall(part: LanguageModelV4ToolCall): Promise<Chunk> {
+    const { toolCall } = await this.#options.parseToolCall(part)
+    return this.#chunk('tool-call', toolCall)
+  }
+
+  #finish(part: Extract<LanguageModelV4StreamPart, { type: 'finish' }>): void {
+    this.#summary ??= {
+      finishReason: part.finishReason.unified,
+      rawFinishReason: part.finishReason.raw,
+      usage: Object.freeze(asLanguageModelUsage(part.usage)),
+      providerMetadata: part.providerMetadata,
+    }
+  }
+
+  #other(part: LanguageModelV4StreamPart): Chunk | undefined {
+    switch (part.type) {
+      case 'stream-start':
+        this.#warnings = [...part.warnings, ...this.#warnings]
+        return undefined
+      case 'response-metadata':
+        return this.#chunk('response-metadata', definedOf(part, ['id', 'timestamp', 'modelId']))
+      case 'tool-input-start':
+        return this.#chunk('tool-input-start', withoutType(part))
+      case 'tool-input-delta':
+        return this.#chunk('tool-input-delta', withoutType(part))
+      case 'tool-input-end':
+        return this.#chunk('tool-input-end', withoutType(part))
+      case 'tool-result':
+        return this.#providerResult(part)
+      case 'source':
+        return this.#chunk('source', { source: part })
+      case 'file':
+      case 'reasoning-file':
+        return this.#chunk(
+          part.type,
+          withMetadata({ mediaType: part.mediaType, url: urlOf(part) }, part.providerMetadata),
+        )
+      case 'raw':
+        return this.#chunk('raw', { rawValue: part.rawValue })
+      case 'ping':
+        return undefined
+      default:
+        return this.#chunk('unknown-part', { part })
+    }
+  }
+
+  #providerResult(part: Extract<LanguageModelV4StreamPart, { type: 'tool-result' }>): Chunk {
+    const { toolCallId, toolName, result, isError, preliminary, dynamic } = part
+    const call = { toolCallId, toolName, input: undefined, providerExecuted: true, ...(dynamic ? { dynamic } : {}) }
+    if (isError) return this.#chunk('tool-error', { ...call, error: result })
+    return this.#chunk(
+      'tool-result',
+      withMetadata({ ...call, output: result, ...(preliminary ? { preliminary } : {}) }, part.providerMetadata),
+    )
+  }
+
+  #chunk<T extends (ModelChunk | Extract<Chunk, { type: 'tool-result' | 'tool-error' }>)['type']>(
+    type: T,
+    payload: object,
+  ): Chunk {
+    return { type, runId: this.#options.runId, from: 'AGENT', payload } as unknown as Chunk
+  }
+}
+
+function withMetadata<T extends object>(payload: T, providerMetadata: ProviderMetadata | undefined): T {
+  return providerMetadata === undefined ? payload : { ...payload, providerMetadata }
+}
+
+function withoutType<T extends { readonly type: string }>(part: T): Omit<T, 'type'> {
+  const { type: _, ...rest } = part
+  return rest
+}
+
+function definedOf<T extends object>(value: T, keys: readonly (keyof T)[]): Partial<T> {
+  return Object.fromEntries(keys.filter(key => value[key] !== undefined).map(key => [key, value[key]])) as Partial<T>
+}
+
+function urlOf(file: Pick<LanguageModelV4File, 'data' | 'mediaType'>): string {
+  if (file.data.type === 'url') return String(file.data.url)
+  const { data } = file.data
+  return `data:${file.mediaType};base64,${typeof data === 'string' ? data : Buffer.from(data).toString('base64')}`
+}

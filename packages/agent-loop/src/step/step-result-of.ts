@@ -1,0 +1,49 @@
+// The record of a step, from what its attempt learned and what stands in the conversation.
+import type { SharedV4Warning } from '@ai-sdk/provider'
+import type { StepResult } from '@lockstep/processors'
+import type { Attempt } from './attempt.ts'
+import type { StepContent } from './accepted-step.ts'
+import type { Run } from '../run/run.ts'
+
+/** What a provider told about a call and its transport. */
+export interface ResponseInfo {
+  /** Which model was called. */
+  model: StepResult['model'] | undefined
+  warnings: readonly SharedV4Warning[]
+  request: { readonly body?: unknown }
+  metadata: { readonly id?: string; readonly modelId?: string; readonly timestamp?: Date }
+  headers: Readonly<Record<string, string>> | undefined
+}
+
+/** When no provider has said anything. */
+export const noResponse: StepResult['response'] = {
+  id: undefined,
+  modelId: undefined,
+  timestamp: undefined,
+  headers: undefined,
+}
+
+/** Makes the record of a step. */
+export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): StepResult {
+  const { summary, info } = attempt
+  return Object.freeze({
+    stepNumber: run.stepNumber,
+    attemptCount: run.attemptNumber + 1,
+    model: info.model!,
+    ...content,
+    object: attempt.object,
+    sources: attempt.response.sources,
+    finishReason: summary!.finishReason,
+    rawFinishReason: summary!.rawFinishReason,
+    usage: summary!.usage,
+    warnings: info.warnings,
+    request: info.request,
+    response: {
+      id: info.metadata.id,
+      modelId: info.metadata.modelId,
+      timestamp: info.metadata.timestamp,
+      headers: info.headers,
+    },
+    providerMetadata: summary!.providerMetadata,
+  })
+}
