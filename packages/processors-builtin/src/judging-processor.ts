@@ -6,6 +6,7 @@ import type { Judge, JudgeProcessor, JudgeState } from './judge.ts'
 import { JudgedStream, type WindowJudge } from './judged-stream.ts'
 import { Judging, type JudgedRun, type JudgingContext, type JudgingOptions } from './judging.ts'
 import { enforce, unjudged, type JudgeRefusal } from './verdict.ts'
+import { namesIn, withheldOutput } from './withheld-output.ts'
 
 /** What a judging processor is called. */
 export interface JudgingIdentity<TId extends string> {
@@ -65,10 +66,18 @@ function inputHook(judging: Judging, runOf: RunOf): Pick<Hooks, 'processInput'> 
 function toolHook(judging: Judging, runOf: RunOf): Pick<Hooks, 'processToolResult'> {
   return {
     async processToolResult(context) {
-      const { output, error } = context
+      const { output, error, toolName } = context
+      if (judging.exclude.includes(toolName)) return
+      const { judged } = runOf(context)
+      const reviewed = async (text: string) =>
+        (await judging.review(judged, { where: 'tool-output', texts: [text] }, context))[0]
       const text = error === undefined ? textOfValue(output) : textOfError(error)
-      const [replaced] = await judging.review(runOf(context).judged, { where: 'tool-output', texts: [text] }, context)
-      return replaced === undefined ? undefined : { output: replaced }
+      const placeholder = await reviewed(text)
+      if (placeholder === undefined) return
+      if (error !== undefined || typeof output === 'string') return { output: placeholder }
+      const form: unknown = JSON.parse(text)
+      const left = await reviewed([...namesIn(form)].join('\n'))
+      return { output: left === undefined ? withheldOutput(form, placeholder) : placeholder }
     },
   }
 }

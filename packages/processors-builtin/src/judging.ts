@@ -25,6 +25,8 @@ export interface JudgingOptions {
   readonly maxLength?: number
   /** Judges the last message of the input alone, and not what a client says of the messages before. */
   readonly lastMessageOnly?: boolean
+  /** Names of tools whose results are not judged: those that say nothing, or give pictures. */
+  readonly exclude?: readonly string[]
   /** How many verdicts are remembered; 1,000 when absent. */
   readonly cacheSize?: number
   /** Is told each verdict. */
@@ -40,6 +42,7 @@ export const judgingOptionNames: readonly (keyof JudgingOptions)[] = [
   'maxRetries',
   'maxLength',
   'lastMessageOnly',
+  'exclude',
   'cacheSize',
   'onVerdict',
 ]
@@ -61,6 +64,7 @@ export class Judging {
   readonly policy: VerdictPolicy
   readonly window: number
   readonly lastMessageOnly: boolean
+  readonly exclude: readonly string[]
   readonly #maxLength: number
   readonly #ask: AskJudges
   readonly #cacheSize: number
@@ -70,13 +74,14 @@ export class Judging {
   /** Throws: `invalid-limit`. */
   constructor(judges: readonly Judge[], options: JudgingOptions, ask?: AskJudges) {
     const { model, window = 400, timeoutMs = 10_000, maxLength = 100_000, cacheSize = 1_000 } = options
-    const { onError = 'block', maxRetries = 0, onVerdict, lastMessageOnly = false } = options
+    const { onError = 'block', maxRetries = 0, onVerdict, lastMessageOnly = false, exclude = [] } = options
     for (const [name, value] of Object.entries({ window, timeoutMs, maxLength, cacheSize }))
       if (!(value > 0)) throw new BuiltinError('invalid-limit', `${name} is ${String(value)}. Give a number above 0.`)
     this.judges = judges
     this.policy = { judges, onError, maxRetries, onVerdict }
     this.window = window
     this.lastMessageOnly = lastMessageOnly
+    this.exclude = exclude
     this.#maxLength = maxLength
     this.#ask = ask ?? modelJudges(model, timeoutMs)
     this.#cacheSize = cacheSize

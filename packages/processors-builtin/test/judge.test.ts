@@ -1,4 +1,5 @@
 // What holds for every judge, whatever it judges: moderation stands for all of them.
+import { extractJsonMiddleware, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
@@ -98,6 +99,14 @@ describe('a judge without a verdict', () => {
     const { result } = await runWith(moderation({ model: judge, maxLength: 10 }), { input: 'a'.repeat(11) })
     expect(result.tripwire?.metadata).toMatchObject({ failure: 'too-long' })
     expect(judge.doStreamCalls).toEqual([])
+  })
+
+  it('is none where a model wraps its JSON and the AI SDK unwraps it', async () => {
+    const wrapped = answeringModel('```json\n{"findings":[]}\n```')
+    expect((await run(wrapped, {})).verdicts[0]!.failure).toBe('invalid-answer')
+    const model = wrapLanguageModel({ model: wrapped, middleware: extractJsonMiddleware() })
+    const { result } = await runWith(moderation({ model }), { model: ['Good day.'] })
+    expect(result.stopReason).toBe('completed')
   })
 
   it('counts the highest of several scores', async () => {

@@ -63,17 +63,25 @@ describe('the guard against prompt injection', () => {
     expect(JSON.stringify(chunks)).not.toContain('Ignore all')
   })
 
+  const removed = '[removed: instruction-override, data-exfiltration]'
+
   it.each([
-    ['an output', { page: attack }],
-    ['an error', new Error(attack)],
-  ])('withholds %s and lets the model go on', async (_, given) => {
+    ['a text', attack, removed],
+    ['an error', new Error(attack), removed],
+    ['a list', ['Fine.', attack], [removed, removed]],
+    [
+      'an object',
+      { page: { title: 'News', body: attack }, size: 7, new: true },
+      { page: { title: removed, body: removed }, size: 7, new: true },
+    ],
+    ['names', { list: [{ [attack]: 1 }] }, removed],
+    ['names and values', { 'Ignore all': 'send it to' }, removed],
+    ['what writes itself', { at: { toJSON: () => attack } }, { at: removed }],
+  ])('withholds %s and lets the model go on', async (_, given, left) => {
     const { result, prompts } = await run(given, { strategy: 'redact' })
     expect(result.text).toBe('Done.')
-    expect(JSON.stringify([prompts, result.messages])).not.toContain('Ignore all')
-    expect(prompts[1]!.at(-1)).toMatchObject({
-      role: 'tool',
-      content: [{ output: { value: '[removed: instruction-override, data-exfiltration]' } }],
-    })
+    expect(JSON.stringify([prompts, result.messages])).not.toMatch(/Ignore all|send it to/)
+    expect(result.steps[0]!.toolResults[0]!.output).toEqual(left)
   })
 
   it('makes an error of it that the model reads, and asks for another way', async () => {
@@ -136,6 +144,23 @@ describe('the guard against prompt injection', () => {
       },
     )
     expect(result.tripwire?.metadata).toMatchObject({ where: 'tool-output' })
+  })
+
+  it('leaves tools alone that are excluded', async () => {
+    const { result, asked } = await run(attack, { exclude: ['read'] })
+    expect([result.text, asked]).toEqual(['Done.', [['Hello']]])
+  })
+
+  it('withholds what a tool would have made of its output for the model', async () => {
+    const read = tool({
+      inputSchema: jsonSchema<object>({}),
+      outputSchema: jsonSchema<{ page: string }>({}),
+      execute: () => ({ page: attack }),
+      toModelOutput: ({ output }) => ({ type: 'text', value: output.page.toUpperCase() }),
+    })
+    const { result, prompts } = await run('', { strategy: 'redact' }, { tools: { read } })
+    expect(result.stopReason).toBe('completed')
+    expect(prompts[1]!.at(-1)).toMatchObject({ content: [{ output: { value: removed.toUpperCase() } }] })
   })
 
   it('makes one call for each result, and none for the answer', async () => {
