@@ -5,6 +5,7 @@ import { scriptedModel, type ScriptedTurn } from '@lockstep/agent-loop/testing'
 import { MessageList } from '@lockstep/message-list'
 import { loadBuiltin } from '@lockstep/processors-builtin'
 import { compaction, type Compacted, type CompactionOptions } from '@lockstep/processors-builtin/compaction'
+import { redactor } from '@lockstep/processors-builtin/redactor'
 import { tokenLimiter } from '@lockstep/processors-builtin/token-limiter'
 import { answeringModel, runWith, type RunWithOptions } from '@lockstep/testing'
 import { processorContract } from '@lockstep/testing/vitest'
@@ -96,6 +97,20 @@ describe('the compaction', () => {
     })
     expect([result.text, prompts.length]).toEqual(['Yes.', 2])
     expect(JSON.stringify(prompts[1])).toContain('A summary.')
+  })
+
+  it('reads what a redactor before it has left, and finds its turns in it', async () => {
+    const history = turnsOf(8).map(message =>
+      (message as { role: string }).role === 'user'
+        ? { role: 'user' as const, content: `${(message as { content: string }).content} joe@example.com` }
+        : message,
+    )
+    const model = numbering()
+    const processors = [redactor({ kinds: { email: 'redact' } }), compaction({ ...small, model })]
+    const { prompts } = await runWith(processors, { model: ['Yes.'], history, input: 'question 8' })
+    expect(shownIn(prompts[0]!)).toEqual(['summary 0', ...turn(7), 'question 8'])
+    const record = JSON.stringify(model.doStreamCalls[0]!.prompt)
+    expect([record.includes('joe@'), record.match(/\[redacted email\]/g)?.length]).toEqual([false, 7])
   })
 
   it('needs limits that are some', async () => {
