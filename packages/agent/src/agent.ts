@@ -12,7 +12,7 @@ import {
 } from '@lockstep/batch-executor'
 import type { ToolSet } from 'ai'
 import type { AgentConfig, AgentInput, CallOptions } from './agent-options.ts'
-import { AgentStream, orThrow } from './agent-stream.ts'
+import { AgentStream, orThrow } from './stream/agent-stream.ts'
 import { respondOptionsFor, type RespondCallOptions } from './respond.ts'
 import { readCall, runOptionsFor } from './run-options.ts'
 

@@ -1,7 +1,7 @@
 // The front door: an agent wires the loop, the processors and the conversation, and adds no algorithm.
 export { Agent } from './agent.ts'
 export type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice } from './agent-options.ts'
-export { AgentStream } from './agent-stream.ts'
+export { AgentStream } from './stream/agent-stream.ts'
 export type { RespondCallOptions } from './respond.ts'
 export { AgentError } from './errors.ts'
 export type { AgentErrorCode } from './errors.ts'

@@ -1,20 +1,20 @@
 // The executor: a turn and each of its phases under the same options, with listeners. It keeps nothing of a session,
 // so one instance serves any number of them at once.
 import type { ToolSet } from 'ai'
-import { debugLines, Told, type BatchEvent, type BatchNews } from './batch-event.ts'
-import { BatchPromptBuilder, type PromptBudget } from './batch-prompt-builder.ts'
-import type { BatchResponse, ExecutedStep, TurnChunk } from './batch-response.ts'
-import { BatchTurn, type BatchTurnOptions } from './batch-turn.ts'
-import { collectValues, type CollectedData, type CollectOptions } from './collect-values.ts'
-import { enterBatch } from './enter-batch.ts'
+import { debugLines, Told, type BatchEvent, type BatchNews } from './turn/batch-event.ts'
+import { BatchPromptBuilder, type PromptBudget } from './prompt/batch-prompt-builder.ts'
+import type { BatchResponse, ExecutedStep, TurnChunk } from './turn/batch-response.ts'
+import { BatchTurn, type BatchTurnOptions } from './turn/batch-turn.ts'
+import { collectValues, type CollectedData, type CollectOptions } from './reply/collect-values.ts'
+import { enterBatch } from './turn/enter-batch.ts'
 import { BatchError, reasonOf } from './errors.ts'
-import { finalizeSteps } from './finalize-steps.ts'
-import type { HookTurn } from './hook.ts'
+import { finalizeSteps } from './turn/finalize-steps.ts'
+import type { HookTurn } from './route/hook.ts'
 import type { Issue } from './issue.ts'
-import { plan, type Plan, type PlanOptions } from './plan.ts'
-import type { Route } from './route.ts'
-import { respondWith, type ConversationResponse, type RespondInput, type RespondOptions } from './respond.ts'
-import type { Session } from './session.ts'
+import { plan, type Plan, type PlanOptions } from './turn/plan.ts'
+import type { Route } from './route/route.ts'
+import { respondWith, type ConversationResponse, type RespondInput, type RespondOptions } from './turn/respond.ts'
+import type { Session } from './session/session.ts'
 
 /** How an executor plans, what a prompt may hold, and who is told. */
 export interface BatchExecutorOptions extends PlanOptions, PromptBudget {

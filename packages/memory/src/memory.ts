@@ -1,16 +1,16 @@
 // The memory of an agent: two processors around those of a call, the first to load and the last to save.
 import type { MessageList } from '@lockstep/message-list'
 import type { AgentMemory, Processor, ProcessorArrays, ProcessRunEndArgs } from '@lockstep/processors'
-import { loadThread } from './load-thread.ts'
-import { isCutShort, tripwireMarker } from './run-ending.ts'
-import { keepRows, noteRows, type RunRows } from './run-rows.ts'
-import { saveThread, type Save } from './save-thread.ts'
-import { threadIdOf } from './thread-owner.ts'
-import type { SuspendedRun, ThreadStore } from './thread-store.ts'
-import { semanticRecall, type SemanticRecallOptions } from './semantic-recall.ts'
-import { threadTitle, type TitleOptions } from './thread-title.ts'
-import { checkWindow, type WindowOptions } from './window.ts'
-import { workingMemory, type WorkingMemoryOptions } from './working-memory.ts'
+import { loadThread } from './thread/load-thread.ts'
+import { isCutShort, tripwireMarker } from './thread/run-ending.ts'
+import { keepRows, noteRows, type RunRows } from './thread/run-rows.ts'
+import { saveThread, type Save } from './thread/save-thread.ts'
+import { threadIdOf } from './thread/thread-owner.ts'
+import type { SuspendedRun, ThreadStore } from './stores/thread-store.ts'
+import { semanticRecall, type SemanticRecallOptions } from './recall/semantic-recall.ts'
+import { threadTitle, type TitleOptions } from './recall/thread-title.ts'
+import { checkWindow, type WindowOptions } from './recall/window.ts'
+import { workingMemory, type WorkingMemoryOptions } from './recall/working-memory.ts'
 
 /** What a memory is made of. */
 export interface MemoryOptions extends WindowOptions {

@@ -1,6 +1,6 @@
 // The contract of a store as tests: each law is a name and a check that throws, for any test runner.
 import type { AgentMessage } from '@lockstep/message-list'
-import type { CommitOutcome, ThreadCommit, ThreadPage, ThreadStore } from './thread-store.ts'
+import type { CommitOutcome, ThreadCommit, ThreadPage, ThreadStore } from './stores/thread-store.ts'
 
 /** One law of stores. */
 export interface StoreLaw {
