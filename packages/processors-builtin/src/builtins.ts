@@ -17,6 +17,7 @@ import type { OutputValidatorOptions } from './output-validator.ts'
 import type { PrefillRepairOptions } from './prefill-repair.ts'
 import type { PromptInjectionOptions } from './prompt-injection.ts'
 import type { RedactorOptions } from './redaction.ts'
+import type { ResponseCacheOptions } from './response-cache.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 import type { SlidingWindowOptions } from './sliding-window.ts'
 import type { TokenLimiterOptions } from './token-limiter.ts'
@@ -49,6 +50,7 @@ export interface Builtins {
   readonly 'tool-policy': ToolPolicyOptions
   readonly 'tool-filter': ToolFilterOptions
   readonly 'tool-search': ToolSearchOptions
+  readonly 'response-cache': ResponseCacheOptions
 }
 
 /** The name of a builtin. */
@@ -89,6 +91,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'tool-policy': async options => (await import('./tool-policy.ts')).toolPolicy(options),
   'tool-filter': async options => (await import('./tool-filter.ts')).toolFilter(options),
   'tool-search': async options => (await import('./tool-search.ts')).toolSearch(options),
+  'response-cache': async options => (await import('./response-cache.ts')).responseCache(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

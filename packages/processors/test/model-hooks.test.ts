@@ -39,6 +39,16 @@ describe('processLLMRequest', () => {
     ])
   })
 
+  it('is given the settings that the model will be called with', async () => {
+    const seen: unknown[] = []
+    const { run, prompt, model } = requesting(({ modelSettings, tools, activeTools }) => {
+      seen.push({ modelSettings, tools, activeTools })
+    })
+    const settings = { modelSettings: { temperature: 1 }, activeTools: ['a'] }
+    await run.runner.runProcessLLMRequest({ position: atStart, prompt, model, ...settings })
+    expect(seen).toEqual([{ ...settings, tools: {} }])
+  })
+
   it('may answer instead of the model: the first answer wins, and the others are still asked', async () => {
     const asked: string[] = []
     const answering =

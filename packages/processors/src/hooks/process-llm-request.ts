@@ -1,25 +1,26 @@
 // processLLMRequest: the prompt is ready. Rewrites it for this call only, or answers instead of the model.
-import type { LanguageModelV4, LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { ProcessorContext, StepPosition } from '../context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from '../maybe-promise.ts'
 import { checkKeys } from './message-result.ts'
 import type { Processor } from '../processor.ts'
+import type { StepSettings } from '../step-settings.ts'
 
 /** A model's answer from elsewhere, as the provider sent it. It passes the chain like a fresh one. */
 export interface CachedResponse {
   readonly chunks: readonly LanguageModelV4StreamPart[]
 }
 
-/** What `processLLMRequest` is given. */
+/** What `processLLMRequest` is given: all that the model will be called with. */
 export type ProcessLLMRequestArgs<
   TTripwireMetadata = unknown,
   TState extends object = Record<string, unknown>,
-> = ProcessorContext<TTripwireMetadata, TState> & {
-  /** As it would be sent; the processors before may have changed it. */
-  readonly prompt: LanguageModelV4Prompt
-  readonly model: LanguageModelV4
-}
+> = ProcessorContext<TTripwireMetadata, TState> &
+  StepSettings & {
+    /** As it would be sent; the processors before may have changed it. */
+    readonly prompt: LanguageModelV4Prompt
+  }
 
 /** Another prompt, for this call only · an answer, so that the model is not called. The first answer wins. */
 export interface ProcessLLMRequestResult {
@@ -33,17 +34,31 @@ export interface ModelRequest {
   readonly response: CachedResponse | undefined
 }
 
+/** A model call, as far as it is known: without settings it is one without tools. */
+type PreparedCall = Pick<StepSettings, 'model'> &
+  Partial<StepSettings> & { readonly position: StepPosition; readonly prompt: LanguageModelV4Prompt }
+
+const noSettings: Omit<StepSettings, 'model'> = Object.freeze({
+  tools: Object.freeze({}),
+  toolChoice: undefined,
+  activeTools: undefined,
+  providerOptions: undefined,
+  modelSettings: Object.freeze({}),
+  structuredOutput: undefined,
+})
+
 /** Runs the hook of each processor in order, also after one that answered. */
 export function runProcessLLMRequest(
   scope: HookScope,
   processors: readonly Processor[],
-  at: { readonly position: StepPosition; readonly prompt: LanguageModelV4Prompt; readonly model: LanguageModelV4 },
+  { position, prompt, ...known }: PreparedCall,
 ): MaybePromise<ModelRequest> {
-  if (processors.length > 0) Object.freeze(at.prompt)
-  let request: ModelRequest = { prompt: at.prompt, response: undefined }
+  if (processors.length > 0) Object.freeze(prompt)
+  const settings: StepSettings = { ...noSettings, ...known }
+  let request: ModelRequest = { prompt, response: undefined }
   const all = eachInOrder(processors, processor => {
-    const call = new HookCall(scope, processor, { hook: 'processLLMRequest', position: at.position })
-    const args = { ...call.context(), prompt: request.prompt, model: at.model }
+    const call = new HookCall(scope, processor, { hook: 'processLLMRequest', position })
+    const args = { ...call.context(), ...settings, prompt: request.prompt }
     const finish = (result: ProcessLLMRequestResult | void) => {
       if (result === undefined || result === null) return
       checkKeys(call, result, ['prompt', 'response'])
