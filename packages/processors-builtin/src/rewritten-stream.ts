@@ -36,7 +36,9 @@ export class RewrittenStream<TContext> {
       case 'reasoning-delta': {
         const shown = this.#textFor(part.type, part.payload.id).push(part.payload.text)
         if (shown === part.payload.text) return part
-        return shown === '' ? null : ({ ...part, payload: { ...part.payload, text: shown } } as Chunk)
+        // What a provider says of a piece, such as a signature, is not held with its text.
+        const isBare = shown === '' && part.payload.providerMetadata === undefined
+        return isBare ? null : ({ ...part, payload: { ...part.payload, text: shown } } as Chunk)
       }
       case 'tool-input-delta': {
         const shown = this.#textFor(part.type, part.payload.id).push(part.payload.delta)

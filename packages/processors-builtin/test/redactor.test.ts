@@ -110,6 +110,14 @@ describe('what a redactor holds', () => {
       }
   })
 
+  it('does not hold what a provider says of a piece', async () => {
+    const run = runOf(redactor({ kinds: ['email'] }))
+    const providerMetadata = { google: { thoughtSignature: 'abc' } }
+    const piece = { ...delta('joe'), payload: { id: 't', text: 'joe', providerMetadata } } as Chunk
+    expect(await pass(run, piece)).toEqual([{ ...piece, payload: { id: 't', text: '', providerMetadata } }])
+    expect(textOf(await pass(run, delta('@example.com is ')))).toBe('[redacted email] is ')
+  })
+
   it('holds no more than it was told to', async () => {
     const processor = redactor({ maxLength: 100 })
     const text = `sk-ant-${'x'.repeat(5_000)} ${'y'.repeat(1_000)}@`
