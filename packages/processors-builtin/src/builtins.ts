@@ -15,6 +15,7 @@ import type { OverflowRecoveryOptions } from './overflow-recovery.ts'
 import type { ModerationOptions } from './moderation.ts'
 import type { OutputValidatorOptions } from './output-validator.ts'
 import type { PrefillRepairOptions } from './prefill-repair.ts'
+import type { PromptCacheOptions } from './prompt-cache.ts'
 import type { PromptInjectionOptions } from './prompt-injection.ts'
 import type { RedactorOptions } from './redaction.ts'
 import type { ResponseCacheOptions } from './response-cache.ts'
@@ -51,6 +52,7 @@ export interface Builtins {
   readonly 'tool-filter': ToolFilterOptions
   readonly 'tool-search': ToolSearchOptions
   readonly 'response-cache': ResponseCacheOptions
+  readonly 'prompt-cache': PromptCacheOptions
 }
 
 /** The name of a builtin. */
@@ -92,6 +94,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'tool-filter': async options => (await import('./tool-filter.ts')).toolFilter(options),
   'tool-search': async options => (await import('./tool-search.ts')).toolSearch(options),
   'response-cache': async options => (await import('./response-cache.ts')).responseCache(options),
+  'prompt-cache': async options => (await import('./prompt-cache.ts')).promptCache(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {
