@@ -40,7 +40,7 @@ async function promisesPerStep(options: () => Partial<DrainOptions> = () => ({})
 
 describe('a step with a tool call', () => {
   it('makes no more promises than it did', async () => {
-    expect(await promisesPerStep()).toBeLessThanOrEqual(117)
+    expect(await promisesPerStep()).toBeLessThanOrEqual(109)
   })
 
   it('makes as many after a thousand messages as after one', async () => {

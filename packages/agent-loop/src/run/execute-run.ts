@@ -1,6 +1,6 @@
 // The loop: input, steps until one says stop, the result. One path for every way in which a run can end.
 import type { Snapshot } from '@lockstep/message-list'
-import { TripWire, type Chunk, type StopReason } from '@lockstep/processors'
+import { isPromiseLike, TripWire, type Chunk, type StopReason } from '@lockstep/processors'
 import { resultAccepted } from './accept-response.ts'
 import { continueAnswered, enterAnswers } from '../tools/answered-calls.ts'
 import { Attempt } from '../step/attempt.ts'
@@ -78,7 +78,8 @@ async function takeSteps(run: Run, resumed: ResumedRun | undefined): Promise<Sto
       run.loopState = saveRun(run, made.suspended)
       return 'suspended'
     }
-    const stopReason = await stopReasonAfter(run, made)
+    const judged = stopReasonAfter(run, made)
+    const stopReason = isPromiseLike(judged) ? await judged : judged
     if (stopReason === undefined || isToldMore(run, stopReason)) run.stepNumber++
     else if (await resultAccepted(run, { ...made, stopReason })) return stopReason
     made = await nextStep(run)
@@ -87,7 +88,7 @@ async function takeSteps(run: Run, resumed: ResumedRun | undefined): Promise<Sto
 
 async function nextStep(run: Run): Promise<FinishedStep | SuspendedStep> {
   run.signal.throwIfAborted()
-  await enterSteered(run)
+  if (run.options.steering) await enterSteered(run)
   return runStep(run)
 }
 

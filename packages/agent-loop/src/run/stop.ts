@@ -1,16 +1,28 @@
 // When the loop ends after a step.
-import type { StopReason } from '@lockstep/processors'
+import type { MaybePromise, StopReason } from '@lockstep/processors'
 import type { StopCondition } from 'ai'
 import { defaultMaxSteps } from './options.ts'
 import type { Run } from './run.ts'
 import type { FinishedStep } from '../step/step.ts'
 
 /** Why the loop ends here, or undefined when it goes on. */
-export async function stopReasonAfter(run: Run, { goesOn }: FinishedStep): Promise<StopReason | undefined> {
+export function stopReasonAfter(run: Run, { goesOn }: FinishedStep): MaybePromise<StopReason | undefined> {
   if (!goesOn) return 'completed'
+  const conditions = [run.options.stopWhen ?? []].flat() as readonly StopCondition<never, never>[]
+  return conditions.length === 0 ? stopReasonByCount(run) : stopReasonBy(run, conditions)
+}
+
+async function stopReasonBy(
+  run: Run,
+  conditions: readonly StopCondition<never, never>[],
+): Promise<StopReason | undefined> {
   const steps = run.stepResults
-  for (const condition of [run.options.stopWhen ?? []].flat() as readonly StopCondition<never, never>[])
+  for (const condition of conditions)
     if (await run.whileRunning(condition({ steps: steps as never }))) return 'stop-condition'
+  return stopReasonByCount(run)
+}
+
+function stopReasonByCount(run: Run): StopReason | undefined {
   const { maxSteps = defaultMaxSteps } = run.options
   if (run.steps.length < maxSteps) return undefined
   run.warnings.push(

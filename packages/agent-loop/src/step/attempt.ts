@@ -197,7 +197,8 @@ function keepLateData(run: Run, chunk: Chunk, place: StepPlace): void {
  * *Throws*: a `TripWire`, a `ProcessorError`, a `ProviderFailure`, an `InvalidObject`, or the reason of an abort.
  */
 export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart): Promise<void> {
-  attempt.prepared = start.prepared ?? (await prepare(run, start.settings))
+  const prepared = start.prepared ?? prepare(run, start.settings)
+  attempt.prepared = isPromiseLike(prepared) ? await prepared : prepared
   const { settings } = attempt.prepared
   attempt.info.model = { provider: settings.model.provider, modelId: settings.model.modelId }
   const made = promptFor(run, attempt.prepared)
@@ -235,7 +236,7 @@ async function readAnswerAs(run: Run, attempt: Attempt, asked: ObjectRequest): P
 }
 
 /** Starts the attempt from the original system messages and lets the processors shape it. */
-async function prepare(run: Run, settings: StepSettings): Promise<PreparedStep> {
+function prepare(run: Run, settings: StepSettings): MaybePromise<PreparedStep> {
   const list = run.list.as({ id: 'loop', step: run.stepNumber })
   list.replaceAllSystemMessages(run.originalSystemMessages)
   const feedback = run.feedback === undefined ? undefined : ({ role: 'system', content: run.feedback } as const)

@@ -1,5 +1,5 @@
 // The tools of an accepted step: run at once up to a bound, each result through the processors before anyone sees it.
-import { toolNameOf } from '@lockstep/message-list'
+import { toolNameOf, type ToolChange } from '@lockstep/message-list'
 import { isPromiseLike, TripWire, untilAborted, type MaybePromise, type ToolOutcome } from '@lockstep/processors'
 import type { ToolSet } from 'ai'
 import { createToolModelOutput } from '../ai-internal.ts'
@@ -95,7 +95,8 @@ async function runToolCall(run: Run, attempt: Attempt, turn: ToolTurn): Promise<
 async function answered(run: Run, attempt: Attempt, turn: ToolTurn): Promise<ToolOutcome> {
   const { call } = turn
   const outcome = await reviewed(run, attempt, { call, outcome: await outcomeOf(run, attempt, turn) })
-  await settle(run, attempt, { call, outcome })
+  const settled = settle(run, attempt, { call, outcome })
+  if (settled) await settled
   return outcome
 }
 
@@ -190,24 +191,30 @@ function outcomeChunk(run: Run, call: GuardedToolCall, outcome: ToolOutcome) {
 }
 
 /** Puts the outcome into the conversation, next to its call. */
-async function settle(run: Run, attempt: Attempt, { call, outcome }: Settlement): Promise<void> {
-  const list = listFor(run, call)
-  if (outcome.error !== undefined) {
-    list.updateTool(call.toolCallId, { state: 'output-error', errorText: errorText(outcome.error) })
-    return note(run, call, 'error')
-  }
+function settle(run: Run, attempt: Attempt, { call, outcome }: Settlement): Promise<void> | undefined {
   const tool = attempt.prepared!.settings.tools[call.toolName]
+  if (outcome.error === undefined) {
+    if (tool?.toModelOutput) return settleAsShown(run, { call, outcome }, tool)
+    return enterOutput(run, call, { output: outcome.output })
+  }
+  listFor(run, call).updateTool(call.toolCallId, { state: 'output-error', errorText: errorText(outcome.error) })
+  note(run, call, 'error')
+}
+
+/** The same for a tool that has its own words for the model. */
+async function settleAsShown(run: Run, { call, outcome }: Settlement, tool: ToolSet[string]): Promise<void> {
+  const { toolCallId, input } = call
   const { output } = outcome
-  const modelOutput = tool?.toModelOutput
-    ? await run.whileRunning(
-        createToolModelOutput({ toolCallId: call.toolCallId, input: call.input, output, tool, errorMode: 'none' }),
-      )
-    : undefined
-  list.updateTool(call.toolCallId, {
-    state: 'output-available',
-    output,
-    ...(modelOutput === undefined ? {} : { modelOutput }),
-  })
+  const made = createToolModelOutput({ toolCallId, input, output, tool, errorMode: 'none' })
+  enterOutput(run, call, { output, modelOutput: await run.whileRunning(made) })
+}
+
+function enterOutput(
+  run: Run,
+  call: GuardedToolCall,
+  shown: Pick<Extract<ToolChange, { state: 'output-available' }>, 'output' | 'modelOutput'>,
+): undefined {
+  listFor(run, call).updateTool(call.toolCallId, { state: 'output-available', ...shown })
   note(run, call, call.verdict.type === 'answered' ? 'answered' : 'result')
 }
 
