@@ -26,6 +26,7 @@ import type { ToolFilterOptions } from './tool-filter.ts'
 import type { ToolPolicyOptions } from './tool-policy.ts'
 import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 import type { ToolSearchOptions } from './tool-search.ts'
+import type { UnicodeNormalizerOptions } from './unicode-normalizer.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
@@ -53,6 +54,7 @@ export interface Builtins {
   readonly 'tool-search': ToolSearchOptions
   readonly 'response-cache': ResponseCacheOptions
   readonly 'prompt-cache': PromptCacheOptions
+  readonly 'unicode-normalizer': UnicodeNormalizerOptions
 }
 
 /** The name of a builtin. */
@@ -95,6 +97,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'tool-search': async options => (await import('./tool-search.ts')).toolSearch(options),
   'response-cache': async options => (await import('./response-cache.ts')).responseCache(options),
   'prompt-cache': async options => (await import('./prompt-cache.ts')).promptCache(options),
+  'unicode-normalizer': async options => (await import('./unicode-normalizer.ts')).unicodeNormalizer(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {
