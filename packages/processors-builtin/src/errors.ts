@@ -14,6 +14,7 @@ export type BuiltinErrorCode =
   | 'missing-model'
   | 'invalid-rule'
   | 'tool-exists'
+  | 'missing-context'
   | 'invalid-limit'
   | 'no-summary'
   | 'unknown-category'
