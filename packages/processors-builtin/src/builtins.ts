@@ -27,6 +27,7 @@ import type { ToolPolicyOptions } from './tool-policy.ts'
 import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 import type { ToolSearchOptions } from './tool-search.ts'
 import type { UnicodeNormalizerOptions } from './unicode-normalizer.ts'
+import type { PromptScrubberOptions } from './prompt-scrubber.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
@@ -55,6 +56,7 @@ export interface Builtins {
   readonly 'response-cache': ResponseCacheOptions
   readonly 'prompt-cache': PromptCacheOptions
   readonly 'unicode-normalizer': UnicodeNormalizerOptions
+  readonly 'prompt-scrubber': PromptScrubberOptions
 }
 
 /** The name of a builtin. */
@@ -98,6 +100,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'response-cache': async options => (await import('./response-cache.ts')).responseCache(options),
   'prompt-cache': async options => (await import('./prompt-cache.ts')).promptCache(options),
   'unicode-normalizer': async options => (await import('./unicode-normalizer.ts')).unicodeNormalizer(options),
+  'prompt-scrubber': async options => (await import('./prompt-scrubber.ts')).promptScrubber(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {
