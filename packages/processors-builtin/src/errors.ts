@@ -15,6 +15,7 @@ export type BuiltinErrorCode =
   | 'invalid-rule'
   | 'tool-exists'
   | 'missing-context'
+  | 'missing-sink'
   | 'invalid-limit'
   | 'no-summary'
   | 'unknown-category'
