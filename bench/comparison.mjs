@@ -8,38 +8,36 @@ import { works } from './works.mjs'
 const script = join(import.meta.dirname, 'contestant.mjs')
 
 /**
- * The rows of the comparison: the median of the processes for each work, contestant and metric, or why there is none.
+ * The rows of the comparison: what each process told of each work, contestant and metric, and the median; or why there is
+ * none. The whole is done in rounds, so that a machine that is busy for a while spoils one value of a row and not its median.
  * `failures` says which folders of contestants are not installed.
  */
-export function compare({ contestants, chosen, quick, failures }) {
-  const rows = []
-  for (const name of chosen) {
-    const reports = new Map(contestants.map(contestant => [contestant.name, []]))
-    for (let round = 0; round < (quick ? 1 : 3); round++)
-      for (const contestant of contestants) {
-        const failure = failures.get(contestant.home)
-        reports.get(contestant.name).push(failure ? { lack: failure } : measured(contestant.name, name, quick))
-      }
-    console.error(name)
-    for (const [contestant, ofContestant] of reports) rows.push(...rowsOf(name, contestant, ofContestant))
-  }
-  return { node: process.version, processor: cpus()[0].model, cores: cpus().length, quick, rows }
+export function compare({ contestants, chosen, rounds, quick, failures }) {
+  const cells = chosen.flatMap(work => contestants.map(contestant => ({ work, contestant, reports: [] })))
+  for (let round = 1; round <= rounds; round++)
+    for (const { work, contestant, reports } of cells) {
+      if (contestant === contestants[0]) console.error(`round ${round} of ${rounds}: ${work}`)
+      if (reports.some(report => report.lack)) continue
+      const failure = failures.get(contestant.home)
+      reports.push(failure ? { lack: failure } : measured(contestant.name, work, quick))
+    }
+  const rows = cells.flatMap(({ work, contestant, reports }) => rowsOf(work, contestant.name, reports))
+  return { node: process.version, processor: cpus()[0].model, cores: cpus().length, quick, rounds, rows }
 }
 
 function rowsOf(work, contestant, reports) {
   const lack = reports.find(report => report.lack)?.lack
-  return Object.entries(works[work].metrics).map(([metric, unit]) => ({
-    work,
-    metric,
-    unit,
-    contestant,
-    ...(lack ? { lack } : { value: median(reports.map(({ values }) => values[metric])), note: reports[0].note }),
-  }))
+  return Object.entries(works[work].metrics).map(([metric, unit]) => {
+    const row = { work, metric, unit, contestant }
+    if (lack) return { ...row, lack }
+    const values = reports.map(report => report.values[metric])
+    return { ...row, value: median(values), values, note: reports[0].note }
+  })
 }
 
 /** On one core where the machine can say so, for works of which that is a part. */
 function measured(contestant, work, quick) {
-  const args = ['--expose-gc', script, contestant, work, ...(quick ? ['2'] : [])]
+  const args = ['--expose-gc', script, contestant, work, ...(quick ? ['quick'] : [])]
   const pinned = works[work].streams && hasTaskset()
   const [command, ...rest] = pinned ? ['taskset', '-c', '0', process.execPath, ...args] : [process.execPath, ...args]
   try {

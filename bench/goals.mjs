@@ -1,4 +1,5 @@
 // What Lockstep wants to be, and whether a comparison says that it is.
+import { median } from './rounds.mjs'
 import { rounded } from './table.mjs'
 
 /** Each goal: what is computed from the numbers of a comparison, and the most or the least that it may be. */
@@ -55,12 +56,17 @@ function moreThanTheSdk(metric) {
   return at => at('lockstep', 'install', metric) - at('stream-text', 'install', metric)
 }
 
-/** The goals as a Markdown table. A goal whose numbers were not measured is not in it. */
+/** The goals as a Markdown table: the median of what the rounds say. A goal whose numbers were not measured is not in it. */
 export function goalsOf({ rows }) {
-  const at = (contestant, work, metric = 'time') =>
-    rows.find(row => row.contestant === contestant && row.work === work && row.metric === metric)?.value ?? Number.NaN
+  const valuesOf = (contestant, work, metric) =>
+    rows.find(row => row.contestant === contestant && row.work === work && row.metric === metric)?.values
+  const inRound =
+    round =>
+    (contestant, work, metric = 'time') =>
+      valuesOf(contestant, work, metric)?.[round] ?? Number.NaN
+  const rounds = Math.max(...rows.map(row => row.values?.length ?? 0))
   const lines = goals
-    .map(goal => ({ ...goal, value: goal.of(at) }))
+    .map(goal => ({ ...goal, value: median(Array.from({ length: rounds }, (_, round) => goal.of(inRound(round)))) }))
     .filter(goal => !Number.isNaN(goal.value))
     .map(({ what, unit, most, least, value }) => {
       const met = least === undefined ? value <= most : value >= least

@@ -78,10 +78,10 @@ export function lines({ title, unit, places, entries }) {
     entries.flatMap(entry => entry.values.filter(value => value > 0)),
     [bottom, top],
   )
-  const x = index => 70 + (index / (places.length - 1)) * (width - 70 - 160)
+  const x = index => 80 + (index / (places.length - 1)) * (width - 80 - 150)
   const grid = scale.ticks.flatMap(tick => [
-    lineAt({ x1: 70, x2: x(places.length - 1), y1: scale.at(tick), y2: scale.at(tick) }),
-    textAt(shown(tick), { x: 62, y: scale.at(tick) + 4, 'text-anchor': 'end' }),
+    lineAt({ x1: 80, x2: x(places.length - 1), y1: scale.at(tick), y2: scale.at(tick) }),
+    textAt(shown(tick), { x: 72, y: scale.at(tick) + 4, 'text-anchor': 'end' }),
   ])
   const below = places.map((place, index) => textAt(place, { x: x(index), y: bottom + 20, 'text-anchor': 'middle' }))
   const drawn = entries.map(({ values, colour }) => {

@@ -22,7 +22,7 @@ const plots = {
     works: { 0: 'chunks-0', 1: 'chunks-1', 5: 'chunks-5', 10: 'chunks-10' },
   },
   heap: { title: 'Memory kept after 400 steps, above what was said', work: 'heap-steps-400', metric: 'kept' },
-  streams: { title: 'Between two chunks of one of 1,000 streams', work: 'concurrent-1000', metric: 'gap' },
+  streams: { title: 'One of 1,000 streams', work: 'concurrent-1000', metric: 'gap' },
   install: { title: 'Installed', work: 'install', metric: 'size' },
 }
 
@@ -61,8 +61,9 @@ const pageOf = results => `# Bench: one full run
 
 Written by \`npm run bench -- plots\` from [results.json](results.json). How it is measured is in
 [bench/README.md](../../bench/README.md). Node ${results.node}, ${results.cores} cores of ${results.processor}, shared with other work: read the
-ratios, not the microseconds. Each cell is the median of three processes, each a median of up to nine rounds; in brackets, how many
-times Lockstep's it is.
+ratios, not the microseconds. Processes for each cell: ${results.rounds}, with 0.7 s to warm up and 1 s to
+measure. A cell is their median; in brackets, how many times Lockstep's it is.
+Why a goal is missed is in [profile.md](profile.md).
 
 ## Goals
 

@@ -13,7 +13,11 @@ const must = (command, args, cwd) => {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', multiple: true },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
+  },
 })
 const [what, ...rest] = positionals
 if (what === 'plots') (await import('./report.mjs')).writeReport()

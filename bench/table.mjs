@@ -1,4 +1,5 @@
 // The comparison as a Markdown table: a row for each work and number, a column for each contestant, reasons below.
+import { median } from './rounds.mjs'
 
 const grouped = (rows, keyOf) => {
   const groups = new Map()
@@ -12,7 +13,7 @@ export const rounded = value =>
 
 const shortened = ratio => String(ratio >= 10 ? Math.round(ratio) : Number(ratio.toPrecision(2)))
 
-/** Each cell is a median; in brackets, how many times Lockstep's it is. */
+/** Each cell is a median; in brackets, how many times Lockstep's of the same round it is, the median of that. */
 export function tableOf({ rows, titles }) {
   const reasons = []
   const mark = text => {
@@ -21,7 +22,7 @@ export function tableOf({ rows, titles }) {
   }
   const names = [...new Set(rows.map(row => row.contestant))]
   const lines = grouped(rows, row => `${row.work} ${row.metric}`).map(group => {
-    const own = group.find(row => row.contestant === 'lockstep')?.value
+    const own = group.find(row => row.contestant === 'lockstep')?.values
     const cells = names.map(name =>
       cellOf(
         group.find(row => row.contestant === name),
@@ -42,7 +43,7 @@ export function tableOf({ rows, titles }) {
 
 function cellOf(row, own, mark) {
   if (row.lack) return `– ${mark(row.lack)}`
-  const comparable = own > 0 && row.value > 0 && row.contestant !== 'lockstep'
-  const ratio = comparable ? ` (${shortened(row.value / own)})` : ''
-  return `${rounded(row.value)}${ratio}${row.note ? ` ${mark(row.note)}` : ''}`
+  const ratio =
+    row.contestant === 'lockstep' || !own ? Number.NaN : median(row.values.map((value, at) => value / own[at]))
+  return `${rounded(row.value)}${ratio > 0 ? ` (${shortened(ratio)})` : ''}${row.note ? ` ${mark(row.note)}` : ''}`
 }

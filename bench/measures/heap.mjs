@@ -1,22 +1,16 @@
 // What is still in memory after a run, while its result is held, above the characters that were said in it.
-import { Observation } from '../observation.mjs'
+import { observed } from '../observation.mjs'
 import { medianOf } from '../rounds.mjs'
 import { charactersSaid, nextTurn } from '../script.mjs'
 
-export const measure = (contestant, work, { rounds }) =>
-  medianOf(
-    async () => {
-      const prepared = await contestant.prepare(work)
-      const seen = new Observation(work)
-      const before = await settledHeap()
-      const kept = [await contestant.run(work, prepared, seen)]
-      const after = await settledHeap()
-      seen.check(contestant)
-      kept.pop()
-      return { kept: (after - before - charactersSaid(work)) / 1024 }
-    },
-    Math.min(rounds, 3),
-  )
+export const measure = (contestant, work, window) =>
+  medianOf(async () => {
+    const before = await settledHeap()
+    const runs = [await observed(contestant, work)]
+    const after = await settledHeap()
+    runs.pop()
+    return { kept: (after - before - charactersSaid(work)) / 1024 }
+  }, window)
 
 /** Collects garbage until there is no more: what ended just now lets go of its last objects turns later. */
 async function settledHeap() {

@@ -6,8 +6,8 @@ import { median } from '../rounds.mjs'
 
 const megabytes = bytes => bytes / 1e6
 
-export function measure({ entry, home, file }, _work, { rounds }) {
-  const times = program => median(Array.from({ length: Math.min(rounds, 5) }, () => timeOf(program, home)))
+export function measure({ entry, home, file }, _work) {
+  const times = program => median(Array.from({ length: 5 }, () => timeOf(program, home)))
   const lock = JSON.parse(readFileSync(join(home, 'node_modules/.package-lock.json'), 'utf8'))
   const packages = Object.values(lock.packages)
   return {

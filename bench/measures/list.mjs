@@ -11,7 +11,7 @@ const storedMessages = count =>
     content: { format: 2, parts: [{ type: 'text', text: `message number ${index}` }] },
   }))
 
-export async function measure({ list }, { operation, count }, { rounds }) {
+export async function measure({ list }, { operation, count }, window) {
   const timed = async work => {
     const start = performance.now()
     const result = await work()
@@ -23,12 +23,12 @@ export async function measure({ list }, { operation, count }, { rounds }) {
     return medianOf(async () => {
       list.addOne(messages, 'one more')
       return { time: (await timed(() => list.prompt(messages))).milliseconds }
-    }, rounds)
+    }, window)
   }
   return medianOf(async () => {
     const stored = storedMessages(count)
     const { result, milliseconds } = await timed(() => list[operation](stored))
     if (list.countOf(result) !== count) throw new Error(`${list.countOf(result)} messages instead of ${count}.`)
     return { time: milliseconds }
-  }, rounds)
+  }, window)
 }

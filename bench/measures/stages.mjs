@@ -3,8 +3,8 @@
 import { observed } from '../observation.mjs'
 import { medianOf } from '../rounds.mjs'
 
-export const measure = (contestant, work, { rounds }) =>
+export const measure = (contestant, work, window) =>
   medianOf(async () => {
     const { start, end, seen } = await observed(contestant, work)
     return { step: ((end - seen.firstToolAt) * 1000) / work.units, entry: seen.firstToolAt - start }
-  }, rounds)
+  }, window)

@@ -2,8 +2,8 @@
 import { observed } from '../observation.mjs'
 import { medianOf } from '../rounds.mjs'
 
-export const measure = (contestant, work, { rounds }) =>
+export const measure = (contestant, work, window) =>
   medianOf(async () => {
     const { start, end } = await observed(contestant, work)
     return { time: ((end - start) * 1000) / work.units }
-  }, rounds)
+  }, window)
