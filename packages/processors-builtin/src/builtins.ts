@@ -18,6 +18,7 @@ import type { PrefillRepairOptions } from './prefill-repair.ts'
 import type { PromptCacheOptions } from './prompt-cache.ts'
 import type { PromptInjectionOptions } from './prompt-injection.ts'
 import type { RedactorOptions } from './redaction.ts'
+import type { ReasoningPrunerOptions } from './reasoning-pruner.ts'
 import type { ResponseCacheOptions } from './response-cache.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 import type { SlidingWindowOptions } from './sliding-window.ts'
@@ -57,6 +58,7 @@ export interface Builtins {
   readonly 'prompt-cache': PromptCacheOptions
   readonly 'unicode-normalizer': UnicodeNormalizerOptions
   readonly 'prompt-scrubber': PromptScrubberOptions
+  readonly 'reasoning-pruner': ReasoningPrunerOptions
 }
 
 /** The name of a builtin. */
@@ -101,6 +103,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'prompt-cache': async options => (await import('./prompt-cache.ts')).promptCache(options),
   'unicode-normalizer': async options => (await import('./unicode-normalizer.ts')).unicodeNormalizer(options),
   'prompt-scrubber': async options => (await import('./prompt-scrubber.ts')).promptScrubber(options),
+  'reasoning-pruner': async options => (await import('./reasoning-pruner.ts')).reasoningPruner(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {
