@@ -8,7 +8,7 @@ const ceilingsInBytes: Readonly<Record<string, number>> = {
   processors: 14_000,
   'agent-loop': 40_000,
   'batch-executor': 27_000,
-  'processors-builtin': 62_000,
+  'processors-builtin': 84_000,
   memory: 26_000,
   testing: 18_000,
   agent: 20_000,

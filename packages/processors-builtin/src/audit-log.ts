@@ -133,7 +133,7 @@ export function auditLog(options: AuditLogOptions): Processor<'audit-log', unkno
     },
 
     async processRunEnd(context) {
-      const { stopReason, tripwire, error, steps, messages, state } = context
+      const { stopReason, tripwire, error, steps, messages } = context
       const asked = stopReason === 'suspended' ? partsOfStep(messages).flatMap(askedCall) : []
       const refusal = tripwire && {
         processorId: tripwire.processorId,
@@ -144,7 +144,6 @@ export function auditLog(options: AuditLogOptions): Processor<'audit-log', unkno
       const end = { stopReason, stepCount: steps.length, ...(refusal && { tripwire: refusal }), ...failed }
       const leg = legOf(context)
       for (const fact of [...asked, { type: 'run-end', ...end } as const]) leg.queue.put(eventOf(context, leg, fact))
-      legs.delete(state)
       const lost = await leg.queue.close()
       if (lost === undefined) return
       if (onLoss === undefined) throw lost.error

@@ -16,6 +16,7 @@ export type BuiltinErrorCode =
   | 'tool-exists'
   | 'missing-context'
   | 'missing-sink'
+  | 'policy-out-of-place'
   | 'invalid-limit'
   | 'no-summary'
   | 'unknown-category'

@@ -36,6 +36,8 @@ export interface ToolPolicyOptions<TOOLS extends ToolSet = ToolSet> {
 
 /** What the policy keeps of a run. */
 export interface ToolPolicyState {
+  /** It is among the output processors: otherwise it would only look as if it guarded. */
+  isGuarding: boolean
   /** The calls that were not refused: a call that is looked at again counts once. */
   calls: { toolCallId: string; toolName: string; stepNumber: number }[]
 }
@@ -47,7 +49,7 @@ type Call = ProcessToolCallArgs<unknown, ToolPolicyState>
  *
  * *Order*: last in `outputProcessors`, so that it sees inputs as tools will; the same one in `inputProcessors` hides tools
  * that are always refused.
- * *Throws*: `invalid-rule`, `invalid-limit`.
+ * *Throws*: `invalid-rule`, `invalid-limit`; in a run `policy-out-of-place`.
  */
 export function toolPolicy<TOOLS extends ToolSet = ToolSet>(
   options: ToolPolicyOptions<TOOLS> = {},
@@ -82,13 +84,19 @@ export function toolPolicy<TOOLS extends ToolSet = ToolSet>(
     name: 'Tool policy',
     description: 'Decides which tool calls run, which are refused and which a person decides about.',
 
-    processInputStep({ tools, activeTools }) {
+    processInputStep({ tools, activeTools, stepNumber, state }) {
+      if (stepNumber > 0 && !state.isGuarding)
+        throw new BuiltinError(
+          'policy-out-of-place',
+          'The tool policy is in inputProcessors alone, where it refuses no call. Give the same one to outputProcessors.',
+        )
       const names = activeTools ?? Object.keys(tools)
       const kept = names.filter(name => !isAlwaysRefused(name, rules, last))
       return kept.length === names.length ? undefined : { activeTools: kept }
     },
 
     processOutputStep({ stepNumber, state }) {
+      state.isGuarding = true
       if (state.calls?.some(call => call.stepNumber >= stepNumber))
         state.calls = state.calls.filter(call => call.stepNumber < stepNumber)
     },

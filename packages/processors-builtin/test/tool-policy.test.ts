@@ -242,6 +242,12 @@ describe('the tool policy', () => {
     expect(names((await run({ otherwise: 'ask' }, [])).calls)).toHaveLength(3)
   })
 
+  it('says when it stands where it guards nothing', async () => {
+    const others = { inputProcessors: [toolPolicy({ otherwise: 'allow' })] }
+    const { result } = await runWith([], { model: [pay(1), 'Done.'], tools, others })
+    expect(result.error).toMatchObject({ cause: { code: 'policy-out-of-place' } })
+  })
+
   it('decides the same in whatever order the rules are', async () => {
     const decision = fc.constantFrom<ToolDecision>('allow', 'ask', 'deny')
     const pattern = fc.constantFrom('*', 'p*', '*y', 'pay', 'pay*', '*a*', 'read_*', 'x*')
@@ -265,7 +271,7 @@ describe('the tool policy', () => {
   })
 
   it('reads patterns as the engine reads them as expressions, in linear time', () => {
-    const fits = (toolName: string, pattern: `${string}*`) => {
+    const fits = (toolName: string, pattern: `${string}*${string}`) => {
       const policy = toolPolicy({ rules: { [pattern]: 'allow' } })
       return (
         policy.processToolCall!({ toolName, toolCallId: 'call', input: {}, stepNumber: 0, state: {} } as never) ===
@@ -274,13 +280,14 @@ describe('the tool policy', () => {
     }
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.', '_'), maxLength: 8 })
     fc.assert(
-      fc.property(text, text, (beginning, name) => {
-        const pattern = `${beginning}*` as const
+      fc.property(text, text, text, (beginning, end, name) => {
+        const pattern = `${beginning}*${end}` as const
         const source = pattern.replaceAll('.', '\\.').replaceAll('*', '.*')
         expect(fits(name, pattern)).toBe(new RegExp(`^${source}$`, 's').test(name))
       }),
       { numRuns: runCount(500) },
     )
+    expect([fits('aba', 'aba*ba'), fits('ababa', 'aba*ba')]).toEqual([false, true])
     expect(fits('a'.repeat(100_000), `${'*a'.repeat(1_000)}b*`)).toBe(false)
   })
 
