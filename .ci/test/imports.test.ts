@@ -1,7 +1,7 @@
 // Who may import whom. The table is the architecture; the manifests and the sources follow it.
 import { describe, expect, it } from 'vitest'
 import { importsOf, packageOf } from '../imports.ts'
-import { manifestOf, packageNames, repositoryFiles } from '../repository.ts'
+import { manifestOf, packageNames, read, repositoryFiles } from '../repository.ts'
 
 /** The packages from the bottom up, each with those that it may import. */
 const architecture: Readonly<Record<string, readonly string[]>> = {
@@ -14,6 +14,11 @@ const architecture: Readonly<Record<string, readonly string[]>> = {
   testing: ['agent-loop', 'processors', 'message-list'],
   'create-lockstep-processor': [],
   agent: ['processors-builtin', 'batch-executor', 'agent-loop', 'processors', 'message-list'],
+}
+
+/** Small libraries that a package carries within its built files, so that nobody has to install them. */
+const carried: Readonly<Record<string, readonly string[]>> = {
+  'processors-builtin': ['minisearch', 'unhomoglyph'],
 }
 
 const scope = '@lockstep/'
@@ -77,8 +82,16 @@ describe.each(packageNames)('%s', name => {
   })
 
   it('imports only what it declares', () => {
-    const declared = [...keys(manifest.dependencies), ...keys(manifest.peerDependencies), manifest.name]
+    const within = carried[name] ?? []
+    const declared = [...keys(manifest.dependencies), ...keys(manifest.peerDependencies), manifest.name, ...within]
     expect(inWords(imports.filter(({ from }) => from !== undefined && !declared.includes(from)))).toEqual([])
+  })
+
+  it('names the authors of what it carries', () => {
+    for (const library of carried[name] ?? []) {
+      expect(keys(manifest.devDependencies)).toContain(library)
+      expect(read(`packages/${name}/README.md`)).toMatch(new RegExp(`\\[${library}\\].*©`))
+    }
   })
 
   it('reaches no other package through its files', () => {
