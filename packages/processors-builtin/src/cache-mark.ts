@@ -1,6 +1,6 @@
 // How a provider is told where to cache a prompt: its mark, on a message, on the last part of one, or on a tool.
 import type { ProviderOptions, StepSettings } from '@lockstep/processors'
-import type { Tool } from 'ai'
+import type { Tool, ToolSet } from 'ai'
 import type { PromptMessage } from './token-counter.ts'
 
 /** How long a provider keeps what it has cached. */
@@ -15,6 +15,7 @@ export class CacheMark {
   readonly #onParts: boolean
   readonly #counts = new WeakMap<PromptMessage, number>()
   readonly #tools = new WeakMap<Tool, Tool>()
+  readonly #toolSets = new WeakMap<ToolSet, ToolSet>()
 
   constructor(options: ProviderOptions, { onParts = false } = {}) {
     this.#options = options
@@ -53,13 +54,17 @@ export class CacheMark {
     return { ...message, content } as PromptMessage
   }
 
-  /** The same marked tool for the same tool, so that what is known of it stays known. */
-  onTool(tool: Tool): Tool {
-    const known = this.#tools.get(tool)
-    if (known) return known
-    const marked = this.#added(tool as { readonly providerOptions?: ProviderOptions }) as Tool
+  /** The tools, one of them marked; the same ones for the same ones, so that what is known of them stays known. */
+  onToolOf(tools: ToolSet, name: string): ToolSet {
+    const known = this.#toolSets.get(tools)
+    if (known && this.isOn(known[name]!)) return known
+    const tool = tools[name]!
+    const marked =
+      this.#tools.get(tool) ?? (this.#added(tool as { readonly providerOptions?: ProviderOptions }) as Tool)
     this.#tools.set(tool, marked)
-    return marked
+    const set = Object.freeze({ ...tools, [name]: marked })
+    this.#toolSets.set(tools, set)
+    return set
   }
 
   #added<T extends { readonly providerOptions?: ProviderOptions }>(it: T): T {

@@ -51,7 +51,7 @@ export function promptCache(options: PromptCacheOptions = {}): Processor<'prompt
       if (found === undefined || last === undefined) return
       const used = countIn({ tools, activeTools }, messageList.get.all.prompt(), found)
       if (used >= maxMarkCount || found.isOn(tools[last]!)) return
-      return { tools: { ...tools, [last]: found.onTool(tools[last]!) } }
+      return { tools: found.onToolOf(tools, last) }
     },
 
     processLLMRequest({ model, prompt, tools, activeTools, state }) {

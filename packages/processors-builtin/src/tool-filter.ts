@@ -48,19 +48,28 @@ export function toolFilter(options: ToolFilterOptions = {}): Processor<'tool-fil
 type Spoken = Extract<PromptMessage, { readonly role: 'assistant' | 'tool' }>
 type Part = Spoken['content'][number]
 
-/** Filters turns; a message that is filtered in the same way again is the same one, so that what is known of it stays known. */
+/** Filters turns. One that is as it was is not read again, and its messages are the same, so that what is known of them stays known. */
 class TurnFilter {
   readonly #isLeftOut: (toolName: string) => boolean
-  readonly #shown = new WeakMap<PromptMessage, { readonly left: string; readonly message: PromptMessage | undefined }>()
+  readonly #turns = new WeakMap<PromptMessage, { readonly given: Turn['messages']; readonly kept: Turn['messages'] }>()
 
   constructor(isLeftOut: (toolName: string) => boolean) {
     this.#isLeftOut = isLeftOut
   }
 
   apply(turn: Turn): Turn {
+    const given = turn.messages
+    const known = this.#turns.get(given[0]!)
+    const isKnown =
+      known?.given.length === given.length && given.every((message, index) => message === known.given[index])
+    const kept = isKnown ? known.kept : this.#filtered(turn)
+    if (!isKnown) this.#turns.set(given[0]!, { given, kept })
+    return kept === given ? turn : { ...turn, messages: kept }
+  }
+
+  #filtered(turn: Turn): Turn['messages'] {
     const pairs = this.#pairsIn(turn)
-    if (pairs.size === 0) return turn
-    return { ...turn, messages: turn.messages.flatMap(message => this.#message(message, pairs) ?? []) }
+    return pairs.size === 0 ? turn.messages : turn.messages.flatMap(message => filtered(message, pairs))
   }
 
   /** The calls that go: both they and their results are in this turn. */
@@ -81,19 +90,14 @@ class TurnFilter {
     }
     return pairs
   }
+}
 
-  #message(message: PromptMessage, pairs: ReadonlySet<string>): PromptMessage | undefined {
-    if (message.role !== 'assistant' && message.role !== 'tool') return message
-    const goes = (part: Part) => 'toolCallId' in part && pairs.has(part.toolCallId)
-    const left = message.content.flatMap((part, index) => (goes(part) ? [index] : [])).join()
-    if (left === '') return message
-    const known = this.#shown.get(message)
-    if (known?.left === left) return known.message
-    const content = withoutBareReasoning(message.content, goes).filter(part => !goes(part))
-    const shown = content.length === 0 ? undefined : ({ ...message, content } as Spoken)
-    this.#shown.set(message, { left, message: shown })
-    return shown
-  }
+function filtered(message: PromptMessage, pairs: ReadonlySet<string>): readonly PromptMessage[] {
+  if (message.role !== 'assistant' && message.role !== 'tool') return [message]
+  const goes = (part: Part) => 'toolCallId' in part && pairs.has(part.toolCallId)
+  if (!message.content.some(goes)) return [message]
+  const content = withoutBareReasoning(message.content, goes).filter(part => !goes(part))
+  return content.length === 0 ? [] : [{ ...message, content } as Spoken]
 }
 
 /** Providers refuse reasoning without what it led to: when all that goes, the reasoning goes too. */

@@ -170,6 +170,13 @@ describe('the breakpoints of the prompt cache', () => {
     expect(marksIn(await run({}, 'anthropic', { tools: {}, system: [] }, ['Yes.']))).toEqual([['0 user']])
   })
 
+  it('leave the tools the same ones in each step', async () => {
+    const seen: unknown[] = []
+    const probe: Processor = { id: 'probe', processInputStep: args => void seen.push(args.tools) }
+    await run({}, 'anthropic', { others: { inputProcessors: [probe] } })
+    expect([seen.length, new Set(seen).size]).toEqual([3, 1])
+  })
+
   it('are in no conversation', async () => {
     const { result } = await run({}, 'anthropic')
     expect(JSON.stringify(result.messageList.get.all.db())).not.toContain('cacheControl')
