@@ -49,7 +49,9 @@ export class ResponseParts {
       case 'text-end':
       case 'reasoning-end': {
         const block = this.#blocks.get(chunk.payload.id)
-        if (block) noteMetadata(block, chunk.payload.providerMetadata)
+        if (!block) break
+        block['text'] = inOnePiece(block['text'] as string)
+        noteMetadata(block, chunk.payload.providerMetadata)
         break
       }
       case 'tool-call':
@@ -137,4 +139,9 @@ export function errorText(error: unknown): string {
 
 function noteMetadata(part: Draft, providerMetadata: unknown): void {
   if (providerMetadata !== undefined) part['providerMetadata'] = providerMetadata
+}
+
+/** A text that was put together of pieces is kept as a tree of them, until somebody reads a character of it. */
+function inOnePiece(text: string): string {
+  return text.charCodeAt(0) >= 0 ? text : ''
 }

@@ -31,7 +31,7 @@ interface MessageConversion extends Conversion {
 }
 
 interface Caches {
-  readonly messages: WeakMap<AgentMessage, MessageConversion>
+  readonly messages: WeakMap<AgentMessage, Conversion>
   /** The newest version of a message, found by its first part, which its versions share. */
   readonly newest: WeakMap<MessagePart, MessageConversion>
 }
@@ -81,14 +81,23 @@ export function joined(pieces: readonly Conversion[]): Conversion {
   return { messages, repairs, hasFiles }
 }
 
+/** A message with steps is gone on from when it grows; most have none. */
 function convertMessage(message: AgentMessage, target: Target): Conversion {
   const { messages, newest } = caches[target]
   const known = messages.get(message)
   if (known !== undefined) return known
-  const first = message.content.parts[0]
-  const conversion = converted(message, contextOf(message, target), first && newest.get(first))
+  const { parts } = message.content
+  const context = contextOf(message, target)
+  if (!parts.some(isDivider)) {
+    const reasonsInItems = parts.some(isReasoningItem)
+    const conversion = finished(message, stepConversion(parts, { ...context, reasonsInItems }))
+    messages.set(message, conversion)
+    return conversion
+  }
+  const first = parts[0]!
+  const conversion = converted(message, context, newest.get(first))
   messages.set(message, conversion)
-  if (first !== undefined) newest.set(first, conversion)
+  newest.set(first, conversion)
   return conversion
 }
 
