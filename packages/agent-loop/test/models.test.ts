@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { LoopError } from '@lockstep/agent-loop'
 import { scriptedModel, finishPart, streamOf } from '@lockstep/agent-loop/testing'
 import type { Processor } from '@lockstep/processors'
-import { APICallError } from 'ai'
+import { APICallError, tool } from 'ai'
 import { MockLanguageModelV3, MockLanguageModelV4, MockProviderV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { drain } from './drained.ts'
 
 const say = (text: string) => [{ type: 'text-delta' as const, id: '1', delta: text }, finishPart('stop')]
@@ -66,6 +67,30 @@ describe('a model', () => {
       text: 'over http',
       steps: [{ model: { provider: 'openai-compatible', modelId: 'small' } }],
     })
+  })
+})
+
+describe('what is thrown and is no error', () => {
+  const itself: { again?: unknown } = {}
+  itself.again = itself
+  const thrown = [undefined, null, 'text', 12n, Symbol('sign'), itself, Object.create(null) as object]
+
+  it.each(thrown.map(value => [value]))('by a provider is the error of the run: %o', async value => {
+    const { result } = await drain({ model: scriptedModel([{ error: value }]) })
+    expect([result.stopReason, result.error === value || result.error instanceof Error]).toEqual(['error', true])
+    expect(String(result.trace)).toContain('failed')
+  })
+
+  it.each(thrown.map(value => [value]))('by a tool is read by the model: %o', async value => {
+    const broken = tool({
+      inputSchema: z.object({}),
+      execute: (): string => {
+        throw value
+      },
+    })
+    const model = scriptedModel([{ toolCalls: [{ toolName: 'broken', input: {} }] }, 'I see.'])
+    const { result } = await drain({ model, tools: { broken } })
+    expect([result.text, result.steps[0]!.toolErrors.length]).toEqual(['I see.', 1])
   })
 })
 

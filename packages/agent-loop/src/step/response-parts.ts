@@ -134,7 +134,13 @@ type ToolOutcomeChange = Extract<ToolChange, { state: 'output-available' | 'outp
 /** An error as the model reads it. */
 export function errorText(error: unknown): string {
   if (error instanceof Error) return `${error.name}: ${error.message}`
-  return typeof error === 'string' ? error : JSON.stringify(error)
+  if (typeof error === 'string') return error
+  try {
+    return JSON.stringify(error) ?? String(error as symbol | undefined)
+  } catch {
+    // It refers to itself, or has numbers that JSON does not know.
+    return typeof error === 'object' ? Object.prototype.toString.call(error) : String(error as bigint)
+  }
 }
 
 function noteMetadata(part: Draft, providerMetadata: unknown): void {

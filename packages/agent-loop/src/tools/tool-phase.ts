@@ -123,6 +123,8 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
     return { output: await (run.telemetry ? run.telemetry.executeTool(turn.call, perform) : perform()) }
   } catch (error) {
     turn.signal.throwIfAborted()
+    // An outcome without an error has an output.
+    if (error === undefined) return { error: new Error(`The tool '${turn.call.toolName}' threw undefined.`) }
     if (!TripWire.isInstance(error)) return { error }
     if (!run.grantRetry(error)) throw error
     return { error: new Error(error.reason) }
