@@ -2,6 +2,7 @@
 // From the built files: `npm run bench -- texts`.
 import { MessageList } from '../packages/message-list/dist/index.js'
 import { ProcessorRunner, RequestContext } from '../packages/processors/dist/index.js'
+import { exfiltrationLinks } from '../packages/processors-builtin/dist/exfiltration-links.js'
 import { promptScrubber } from '../packages/processors-builtin/dist/prompt-scrubber.js'
 import { unicodeNormalizer } from '../packages/processors-builtin/dist/unicode-normalizer.js'
 
@@ -48,8 +49,10 @@ const processors = {
   'a processor that passes it on': () => ({ id: 'pass', processOutputStream: ({ part }) => part }),
   'unicode-normalizer': () => unicodeNormalizer({ stream: true }),
   'prompt-scrubber': () => promptScrubber(),
+  'exfiltration-links': () => exfiltrationLinks(),
 }
 const hostile = {
+  'exfiltration-links': ['a', 'src=', '](', 'https://', '&#9', 'url( '],
   'prompt-scrubber': [prose, 'The quick bro', 'o', ' '],
   'unicode-normalizer': ['\u200d', 'e\u0301', 'аa', '`', '🏴\u{e0067}'],
 }

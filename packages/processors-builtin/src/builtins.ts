@@ -29,6 +29,7 @@ import type { ToolResultClearingOptions } from './tool-result-clearing.ts'
 import type { ToolSearchOptions } from './tool-search.ts'
 import type { UnicodeNormalizerOptions } from './unicode-normalizer.ts'
 import type { PromptScrubberOptions } from './prompt-scrubber.ts'
+import type { ExfiltrationLinksOptions } from './exfiltration-links.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
@@ -59,6 +60,7 @@ export interface Builtins {
   readonly 'unicode-normalizer': UnicodeNormalizerOptions
   readonly 'prompt-scrubber': PromptScrubberOptions
   readonly 'reasoning-pruner': ReasoningPrunerOptions
+  readonly 'exfiltration-links': ExfiltrationLinksOptions
 }
 
 /** The name of a builtin. */
@@ -104,6 +106,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'unicode-normalizer': async options => (await import('./unicode-normalizer.ts')).unicodeNormalizer(options),
   'prompt-scrubber': async options => (await import('./prompt-scrubber.ts')).promptScrubber(options),
   'reasoning-pruner': async options => (await import('./reasoning-pruner.ts')).reasoningPruner(options),
+  'exfiltration-links': async options => (await import('./exfiltration-links.ts')).exfiltrationLinks(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

@@ -18,6 +18,7 @@ export type BuiltinErrorCode =
   | 'missing-sink'
   | 'policy-out-of-place'
   | 'invalid-limit'
+  | 'invalid-host'
   | 'no-summary'
   | 'unknown-category'
   | 'invalid-threshold'

@@ -32,8 +32,11 @@ export const edgeClass = 0
 /** A pattern, and what its matches must pass. */
 export interface MachinePattern {
   readonly pattern: RegExp
-  /** Tells whether what the pattern matched is one; the text comes with invisible characters left out. */
-  readonly accept?: ((text: string) => boolean) | undefined
+  /**
+   * Tells whether what the pattern matched is one; the text comes with invisible characters left out, and as it was
+   * written.
+   */
+  readonly accept?: ((text: string, written: string) => boolean) | undefined
   /** When the longest match is not accepted, shorter ones are none either. */
   readonly longestOnly?: boolean | undefined
 }

@@ -11,6 +11,10 @@ export interface Match {
   readonly text: string
   /** The text is all that the pattern matched. */
   readonly whole: boolean
+  /** All that the pattern matched. */
+  readonly all: string
+  /** It goes on behind a match that was longer than what is held. */
+  readonly continued: boolean
 }
 
 /** How texts are scanned. */
@@ -43,6 +47,7 @@ interface Span {
   readonly start: number
   readonly end: number
   readonly pattern: number
+  readonly continued: boolean
 }
 
 /** More ends of one match than this are not checked. */
@@ -207,7 +212,7 @@ export class TextScanner {
       const end = this.#longest(thread, pattern, ends)
       if (end === undefined) continue
       if (best === undefined || end > best.end || (end === best.end && pattern < best.pattern))
-        best = { start: thread.start, end, pattern }
+        best = { start: thread.start, end, pattern, continued: thread.continued }
     }
     if (best) this.#found.push(best)
     return best
@@ -216,8 +221,10 @@ export class TextScanner {
   #longest({ start, continued }: Thread, pattern: number, ends: readonly number[]): number | undefined {
     const { accept, longestOnly } = this.#rules.patterns[pattern]!
     if (!accept || continued) return ends.at(-1)
-    for (const end of ends.slice(-(longestOnly ? 1 : maxEndCount)).reverse())
-      if (accept(foldText(this.#slice(start, end)))) return end
+    for (const end of ends.slice(-(longestOnly ? 1 : maxEndCount)).reverse()) {
+      const text = this.#slice(start, end)
+      if (accept(foldText(text), text)) return end
+    }
     return undefined
   }
 
@@ -273,12 +280,15 @@ export class TextScanner {
     return out
   }
 
-  #replaced({ start, end, pattern }: Span): string {
+  #replaced({ start, end, pattern, continued }: Span): string {
     if (end <= this.#cursor) return ''
     const from = Math.max(start, this.#cursor)
     const shown = this.#slice(this.#cursor, from)
     this.#cursor = end
-    return shown + this.#rules.replace({ pattern, text: this.#slice(from, end), whole: from === start })
+    const all = this.#slice(start, end)
+    return (
+      shown + this.#rules.replace({ pattern, text: all.slice(from - start), whole: from === start, all, continued })
+    )
   }
 
   #trim(to: number): void {

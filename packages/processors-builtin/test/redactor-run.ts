@@ -13,7 +13,10 @@ export interface RedactorRun {
 export function runOf(processor: Processor): RedactorRun {
   const list = new MessageList()
   const runner = new ProcessorRunner(
-    { inputProcessors: [processor], outputProcessors: [processor] },
+    {
+      ...(processor.processInput || processor.processLLMRequest ? { inputProcessors: [processor] } : {}),
+      outputProcessors: [processor],
+    },
     {
       runId: 'run',
       list,

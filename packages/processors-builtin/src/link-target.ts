@@ -1,0 +1,112 @@
+// Where a link leads, for the one who reads it: written in Markdown, HTML or CSS, with whatever escapes.
+
+/** Where a link leads. */
+export interface LinkTarget {
+  /** Without a dot at the end, as the platform's own parser writes it; empty for what has no host. */
+  readonly host: string
+  /** More than the name of a host: a path, a query, a subdomain, a port, a name and a password. */
+  readonly carriesData: boolean
+}
+
+/** Two, since `https:host` is a path on a page of the same scheme. */
+const pages = ['https://page.invalid/', 'http://page.invalid/']
+const pageHost = 'page.invalid'
+
+/** Schemes that lead to a host. */
+const hosted: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:', 'ws:', 'wss:'])
+/** Schemes that lead nowhere by themselves. */
+const harmless: ReadonlySet<string> = new Set(['tel:'])
+
+/** The names of entities that stand for a character of ASCII which means something in a URL. */
+const entities: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    amp: '&',
+    AMP: '&',
+    apos: "'",
+    ast: '*',
+    bsol: '\\',
+    colon: ':',
+    comma: ',',
+    commat: '@',
+    dollar: '$',
+    equals: '=',
+    excl: '!',
+    gt: '>',
+    lbrack: '[',
+    lowbar: '_',
+    lpar: '(',
+    lt: '<',
+    NewLine: '\n',
+    num: '#',
+    percnt: '%',
+    period: '.',
+    plus: '+',
+    quest: '?',
+    quot: '"',
+    rbrack: ']',
+    rpar: ')',
+    semi: ';',
+    sol: '/',
+    Tab: '\t',
+    vert: '|',
+  }),
+)
+const entity = /&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|[A-Za-z]{2,8})(?:;|(?![A-Za-z0-9]))/g
+const markdownEscape = /\\([!-/:-@[-`{-~])/g
+const cssEscape = /\\([0-9a-fA-F]{1,6})\s?/g
+const invisible = /\p{Default_Ignorable_Code_Point}/gu
+
+/**
+ * Where a text leads that stands where a link's address does. Two readers may read it in two ways: all ways are given.
+ * Nothing for what stays on the page.
+ */
+export function targetsOf(address: string): readonly LinkTarget[] {
+  const targets = new Map<string, LinkTarget>()
+  for (const form of formsOf(address))
+    for (const page of pages) {
+      const target = targetOn(page, form)
+      if (target !== undefined) targets.set(`${target.host} ${target.carriesData}`, target)
+    }
+  return [...targets.values()]
+}
+
+function formsOf(address: string): ReadonlySet<string> {
+  const decoded = address.replaceAll(entity, entityOf)
+  const forms = [address, decoded]
+  if (decoded.includes('\\'))
+    forms.push(
+      decoded.replaceAll(markdownEscape, '$1'),
+      decoded.replaceAll(cssEscape, (_, hex: string) => characterOf(parseInt(hex, 16))),
+    )
+  return new Set(forms.flatMap(form => [form, form.replaceAll(invisible, '').normalize('NFKC')]))
+}
+
+function entityOf(text: string): string {
+  const name = text.replace(/^&|;$/g, '')
+  if (!name.startsWith('#')) return entities.get(name) ?? text
+  return characterOf(/^#x/i.test(name) ? parseInt(name.slice(2), 16) : Number(name.slice(1)))
+}
+
+function characterOf(codePoint: number): string {
+  return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : '\ufffd'
+}
+
+function targetOn(page: string, address: string): LinkTarget | undefined {
+  const url = URL.parse(address, page)
+  // What no parser reads may be read by one that is less strict.
+  if (url === null) return /[/\\]{2}/.test(address) ? { host: '', carriesData: true } : undefined
+  const { protocol, hostname, pathname, search } = url
+  if (hosted.has(protocol)) {
+    const host = hostname.replace(/\.$/, '')
+    return host === pageHost ? undefined : { host, carriesData: carriesData(url, host) }
+  }
+  if (harmless.has(protocol)) return undefined
+  if (protocol === 'mailto:' && search === '')
+    return { host: pathname.slice(pathname.lastIndexOf('@') + 1), carriesData: false }
+  return { host: '', carriesData: true }
+}
+
+function carriesData({ username, password, port, pathname, href }: URL, host: string): boolean {
+  const labels = host.replace(/^www\./, '').split('.')
+  return labels.length > 2 || `${username}${password}${port}` !== '' || pathname !== '/' || /[?#]/.test(href)
+}
