@@ -48,8 +48,8 @@ export interface BudgetOptions {
 export interface BudgetState {
   startedAt: number
   modelCalls: number
-  /** Tool calls by their ids: a call that is looked at again counts once. */
-  toolNames: { [toolCallId: string]: string }
+  /** A call that is looked at again counts once; those of an attempt that was refused do not count. */
+  toolCalls: { readonly toolCallId: string; readonly toolName: string; readonly stepNumber: number }[]
   warned: BudgetLimit[]
   /** The step that was to answer without tools. */
   answerStep: number
@@ -107,6 +107,7 @@ export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent,
       const { state, stepNumber, systemMessages, abort } = context
       const time = now()
       state.startedAt ??= time
+      state.toolCalls = state.toolCalls?.filter(call => call.stepNumber < stepNumber) ?? []
       const accounts = accountsOf(context, options, time)
       const answered = state.answerStep !== undefined && state.answerStep < stepNumber
       const over = accounts.find(({ used, of, next }) => used >= of && (next > 0 || answered))
@@ -134,16 +135,15 @@ export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent,
       state.modelCalls = used + 1
     },
 
-    processToolCall({ toolCallId, toolName, state }) {
-      const seen = (state.toolNames ??= {})
+    processToolCall({ toolCallId, toolName, stepNumber, state }) {
       const { toolCalls } = options
-      if (toolCalls === undefined || Object.hasOwn(seen, toolCallId)) return
-      const made = Object.values(seen)
+      const made = state.toolCalls ?? []
+      if (toolCalls === undefined || made.some(call => call.toolCallId === toolCallId)) return
       const isTotal = typeof toolCalls === 'number'
       const of = isTotal ? toolCalls : (toolCalls[toolName] ?? Infinity)
-      const used = isTotal ? made.length : made.filter(name => name === toolName).length
+      const used = isTotal ? made.length : made.filter(call => call.toolName === toolName).length
       if (used < of) {
-        seen[toolCallId] = toolName
+        state.toolCalls = [...made, { toolCallId, toolName, stepNumber }]
         return
       }
       told({ limit: 'toolCalls', used, of, next: 0 }, 'deny')
@@ -161,7 +161,7 @@ function accountsOf({ state, steps, totalUsage }: Context, options: BudgetOption
   const used: { readonly [limit in BudgetLimit]: () => number } = {
     steps: () => steps.length,
     modelCalls: () => state.modelCalls ?? 0,
-    toolCalls: () => Object.keys(state.toolNames ?? {}).length,
+    toolCalls: () => state.toolCalls?.length ?? 0,
     tokens: () => inputTokens + outputTokens,
     outputTokens: () => outputTokens,
     money: () => moneyOf(totalUsage, price!),

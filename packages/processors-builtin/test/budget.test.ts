@@ -141,6 +141,17 @@ describe('a budget', () => {
     ])
   })
 
+  it('of tool calls counts those of attempts that passed', async () => {
+    let refusals = 0
+    const picky: Processor = {
+      id: 'picky',
+      processToolCall: ({ abort, retryCount }) => void (retryCount < 2 && abort(`No ${++refusals}.`, { retry: true })),
+    }
+    const outcome = await run([call('read'), call('read'), call('read'), 'Done.'], { toolCalls: 2 }, [picky])
+    expect([outcome.ran, refusals, outcome.result.text]).toEqual([['read'], 2, 'Done.'])
+    expect(actions(outcome)).toEqual([])
+  })
+
   it('of the calls of one tool leaves the others', async () => {
     const outcome = await run([call('write'), call('write', 'read'), call('read'), 'Done.'], {
       toolCalls: { write: 1 },
