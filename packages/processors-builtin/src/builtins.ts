@@ -22,6 +22,7 @@ import type { ReasoningPrunerOptions } from './reasoning-pruner.ts'
 import type { ResponseCacheOptions } from './response-cache.ts'
 import type { SecretRedactorOptions } from './secret-redactor.ts'
 import type { SlidingWindowOptions } from './sliding-window.ts'
+import type { StreamSmootherOptions } from './stream-smoother.ts'
 import type { TokenLimiterOptions } from './token-limiter.ts'
 import type { ToolFilterOptions } from './tool-filter.ts'
 import type { ToolPolicyOptions } from './tool-policy.ts'
@@ -61,6 +62,7 @@ export interface Builtins {
   readonly 'prompt-scrubber': PromptScrubberOptions
   readonly 'reasoning-pruner': ReasoningPrunerOptions
   readonly 'exfiltration-links': ExfiltrationLinksOptions
+  readonly 'stream-smoother': StreamSmootherOptions
 }
 
 /** The name of a builtin. */
@@ -107,6 +109,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'prompt-scrubber': async options => (await import('./prompt-scrubber.ts')).promptScrubber(options),
   'reasoning-pruner': async options => (await import('./reasoning-pruner.ts')).reasoningPruner(options),
   'exfiltration-links': async options => (await import('./exfiltration-links.ts')).exfiltrationLinks(options),
+  'stream-smoother': async options => (await import('./stream-smoother.ts')).streamSmoother(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

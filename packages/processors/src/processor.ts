@@ -51,7 +51,7 @@ export interface Processor<
   processOutputStream?(
     args: ProcessOutputStreamArgs<TTripwireMetadata, TState>,
   ): MaybePromise<ProcessOutputStreamReturn>
-  /** At the end of each text block, on finish and on abort: gives back what `processOutputStream` held. */
+  /** At the end of each text block, on finish, on abort and when it was asked for: gives back what was held. */
   flush?(args: FlushArgs<TTripwireMetadata, TState>): MaybePromise<ProcessOutputStreamReturn>
   /** When the model's stream of an attempt is drained, with the provider's own parts. */
   processLLMResponse?(args: ProcessLLMResponseArgs<TTripwireMetadata, TState>): MaybePromise<void>

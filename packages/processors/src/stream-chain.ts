@@ -1,6 +1,7 @@
 // The chunks of one attempt on their way through the output processors: one pass, no promise that is not needed.
 import { isDataChunk, type Chunk, type ChunkNamed } from './chunk.ts'
 import { noUsage, type ProcessorContext, type RunHost, type StepPosition } from './context.ts'
+import { FlushTimers, pause } from './flush-timers.ts'
 import { HookCall, type HookScope } from './hooks/hook-call.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { ProcessorPlan } from './plan.ts'
@@ -19,9 +20,14 @@ export class StreamChain {
   readonly #blocks = new Set<string>()
   #lastBlock: string | undefined
   readonly #holdsBack: boolean
+  readonly #signal: AbortSignal
+  readonly #timers = new FlushTimers()
 
   constructor(scope: HookScope, processors: ProcessorPlan['streaming'], position: StepPosition) {
-    this.#links = processors.map(processor => new Link(scope, processor, position))
+    this.#signal = scope.host.abortSignal
+    this.#links = processors.map((processor, index) => {
+      return new Link(scope, processor, { position, wish: ms => this.#timers.set(index, ms) })
+    })
     this.#flushes = processors.map(processor => typeof processor.flush === 'function')
     this.#holdsBack = this.#flushes.includes(true)
   }
@@ -35,8 +41,30 @@ export class StreamChain {
   }
 
   /** Asks each processor for what it held back and passes that through the processors after it. */
-  flush(reason: FlushArgs['reason'], blockId?: string): MaybePromise<readonly Chunk[]> {
-    return this.#holdsBack ? this.#flushAll(reason, blockId) : []
+  flush(reason: FlushEnd, blockId?: string): MaybePromise<readonly Chunk[]> {
+    const released = this.release(reason, blockId)
+    return released === undefined ? [] : collected(released)
+  }
+
+  /** As `flush`, each chunk when it is there: a processor may take its time. Nothing, when none holds back. */
+  release(reason: FlushEnd, blockId?: string): AsyncIterable<Chunk> | undefined {
+    return this.#holdsBack ? this.#releaseAll(reason, blockId) : undefined
+  }
+
+  /** Whether a processor wants to be asked for what it holds back, now or later. */
+  get hasWishes(): boolean {
+    return !this.#timers.isIdle
+  }
+
+  /** Tells whether the time of such a wish comes before something else has settled. */
+  isDueBefore(other: Promise<unknown>): Promise<boolean> {
+    return this.#timers.isDueBefore(other)
+  }
+
+  /** What those hold back whose time has come. */
+  async *releaseDue(): AsyncIterable<Chunk> {
+    for (const index of this.#timers.take())
+      yield* this.#pass(await this.#links[index]!.flush('elapsed', undefined), index)
   }
 
   /** Enters what the processors did since the last time into the ledger. */
@@ -46,6 +74,7 @@ export class StreamChain {
 
   /** Ends the chain: what a processor does with its arguments from now on is too late. */
   close(): void {
+    this.#timers.close()
     for (const link of this.#links) link.close()
   }
 
@@ -96,22 +125,44 @@ export class StreamChain {
     })
   }
 
-  async #flushAll(reason: FlushArgs['reason'], blockId: string | undefined): Promise<readonly Chunk[]> {
-    const out: Chunk[] = []
+  async *#releaseAll(reason: FlushEnd, blockId: string | undefined): AsyncIterable<Chunk> {
     for (const [index, link] of this.#links.entries()) {
       if (!this.#flushes[index]) continue
-      const held = await link.flush(reason, blockId)
-      if (held === undefined || held === null) continue
-      for (const chunk of this.#ofThisAttempt(held)) append(out, await this.#passFrom(index + 1, chunk))
+      // What comes after has to wait until a processor that takes its time has given all.
+      for (let again = true; again;) {
+        const held = await link.flush(reason, blockId)
+        yield* this.#pass(held, index)
+        const ms = link.takePause()
+        again = ms !== undefined && reason !== 'abort' && chunksOf(held).length > 0
+        if (again) await pause(ms!, this.#signal)
+      }
     }
-    return out
+  }
+
+  async *#pass(held: ProcessOutputStreamReturn, index: number): AsyncIterable<Chunk> {
+    if (held === undefined || held === null) return
+    for (const chunk of this.#ofThisAttempt(held)) {
+      const passed = await this.#passFrom(index + 1, chunk)
+      if (Array.isArray(passed)) yield* passed as readonly Chunk[]
+      else if (passed !== undefined) yield passed as Chunk
+    }
   }
 }
+
+/** A flush because something ends. */
+type FlushEnd = Exclude<FlushArgs['reason'], 'elapsed'>
 
 /** Where a chunk goes on, and who wrote it, when it is application data. */
 interface Way {
   readonly next: number
   readonly writerId: string | undefined
+}
+
+/** What a processor's place in the chain gives it. */
+interface Seat {
+  readonly position: StepPosition
+  /** Asks for a flush after so many milliseconds. */
+  readonly wish: (ms: number) => void
 }
 
 /** One processor's place in the chain. */
@@ -124,18 +175,32 @@ class Link {
   #streamParts: Chunk[] = []
   readonly #streams: boolean
   readonly #texts = new Map<string, TextComparison>()
+  readonly #flushAfter: (ms: number) => void
+  /** Set while the processor is flushed at an end, with what it wished for. */
+  #pausing: { ms: number | undefined } | undefined
   #held = 0
   #dropped = 0
   #changed = 0
   #added = 0
 
-  constructor(scope: HookScope, processor: Processor, position: StepPosition) {
+  constructor(scope: HookScope, processor: Processor, { position, wish }: Seat) {
     this.#scope = scope
+    this.#flushAfter = ms => {
+      if (this.#pausing) this.#pausing.ms = ms
+      else wish(ms)
+    }
     this.#processor = processor
     this.#position = position
     this.#streams = typeof processor.processOutputStream === 'function'
     this.#call = new HookCall(scope, processor, { hook: 'processOutputStream', position })
-    this.#base = { base: this.#call.context([]), host: scope.host }
+    this.#base = { base: this.#call.context([]), host: scope.host, flushAfter: this.#flushAfter }
+  }
+
+  /** How long the processor wants to wait before it is flushed again. */
+  takePause(): number | undefined {
+    const ms = this.#pausing?.ms
+    this.#pausing = undefined
+    return ms
   }
 
   takes(chunk: Chunk, writerId: string | undefined): boolean {
@@ -153,7 +218,9 @@ class Link {
 
   flush(reason: FlushArgs['reason'], blockId: string | undefined): MaybePromise<ProcessOutputStreamReturn> {
     const call = new HookCall(this.#scope, this.#processor, { hook: 'flush', position: this.#position })
-    const args = { ...call.context(), reason, blockId, runId: this.#scope.host.runId }
+    const { runId } = this.#scope.host
+    this.#pausing = reason === 'elapsed' ? undefined : { ms: undefined }
+    const args = { ...call.context(), reason, blockId, runId, flushAfter: this.#flushAfter }
     const result = call.run<ProcessOutputStreamReturn>(() => this.#processor.flush!(args), undefined)
     if (isPromiseLike(result)) return result.then(held => this.#flushed(held))
     return this.#flushed(result as ProcessOutputStreamReturn)
@@ -244,6 +311,7 @@ function chunksOf(result: ProcessOutputStreamReturn): readonly Chunk[] {
 interface StreamBase {
   readonly base: ProcessorContext
   readonly host: RunHost
+  readonly flushAfter: (ms: number) => void
 }
 
 /** The arguments of one call. The getters read the list and the account only when somebody asks. */
@@ -261,9 +329,10 @@ class StreamArgs {
   readonly writer: ProcessorContext['writer']
   readonly tracingContext: ProcessorContext['tracingContext']
   readonly callModel: ProcessorContext['callModel']
+  readonly flushAfter: (ms: number) => void
   readonly #host: RunHost
 
-  constructor({ base, host }: StreamBase, part: Chunk, streamParts: readonly Chunk[]) {
+  constructor({ base, host, flushAfter }: StreamBase, part: Chunk, streamParts: readonly Chunk[]) {
     this.#host = host
     this.part = part
     this.streamParts = streamParts
@@ -278,6 +347,7 @@ class StreamArgs {
     this.writer = base.writer
     this.tracingContext = base.tracingContext
     this.callModel = base.callModel
+    this.flushAfter = flushAfter
   }
 
   get messages(): ProcessorContext['messages'] {
@@ -291,6 +361,12 @@ class StreamArgs {
   get totalUsage(): ProcessorContext['totalUsage'] {
     return this.#host.totalUsage ?? noUsage
   }
+}
+
+async function collected(released: AsyncIterable<Chunk>): Promise<readonly Chunk[]> {
+  const out: Chunk[] = []
+  for await (const chunk of released) out.push(chunk)
+  return out
 }
 
 function append(out: Chunk[], passed: ChainOutput): void {

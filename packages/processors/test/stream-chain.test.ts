@@ -1,5 +1,5 @@
 import type { Chunk, DataChunk, Processor, ProcessOutputStreamArgs } from '@lockstep/processors'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { atStart, chunkOf, hooked, said, stepResult, testRun, text, textsOf } from './run-host.ts'
 
 type Stream = NonNullable<Processor['processOutputStream']>
@@ -232,6 +232,102 @@ describe('data chunks', () => {
     )
     expect(await chain.pass(note(1), 'writer')).toBeDefined()
     expect(own).toEqual([])
+  })
+})
+
+describe('flushAfter', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  /** Holds texts, and gives one of them back each time. */
+  const pacer = (id: string, ms: number, reasons: unknown[] = []): Processor => ({
+    id,
+    processOutputStream({ part, state, flushAfter }) {
+      if (part.type !== 'text-delta') return part
+      state['held'] = [...((state['held'] as string[] | undefined) ?? []), part.payload.text]
+      flushAfter(ms)
+      return null
+    },
+    flush({ state, reason, flushAfter }) {
+      reasons.push(reason)
+      const [first, ...rest] = (state['held'] as string[] | undefined) ?? []
+      state['held'] = rest
+      if (first === undefined) return
+      flushAfter(ms)
+      return text(first)
+    },
+  })
+  const collected = async (released: AsyncIterable<Chunk> | undefined, into: Chunk[] = []) => {
+    for await (const chunk of released ?? []) into.push(chunk)
+    return said(into)
+  }
+
+  it('asks a processor alone, when its time has come, and the others after it see what it gives', async () => {
+    const { chain } = chainOf(
+      pacer('slow', 50),
+      pacer('quick', 10),
+      mapText('mark', words => `<${words}>`),
+    )
+    expect(chain.hasWishes).toBe(false)
+    await chain.pass(chunkOf('text-start'))
+    await chain.pass(text('a'))
+    await vi.advanceTimersByTimeAsync(49)
+    expect(await chain.isDueBefore(Promise.resolve())).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await chain.isDueBefore(new Promise(() => {}))).toBe(true)
+    expect(await collected(chain.releaseDue())).toEqual([])
+    await vi.advanceTimersByTimeAsync(10)
+    expect(await chain.isDueBefore(new Promise(() => {}))).toBe(true)
+    expect(await collected(chain.releaseDue())).toEqual(['<a>'])
+  })
+
+  it('counts the newest wish', async () => {
+    const { chain } = chainOf(pacer('p', 10))
+    await chain.pass(chunkOf('text-start'))
+    for (const words of ['a', 'b']) {
+      await chain.pass(text(words))
+      await vi.advanceTimersByTimeAsync(9)
+    }
+    expect(await chain.isDueBefore(Promise.resolve())).toBe(false)
+    expect(vi.getTimerCount()).toBe(1)
+  })
+
+  it('lets an end wait until a processor has given all, and those after it are asked then', async () => {
+    const reasons: unknown[] = []
+    const { chain } = chainOf(pacer('p', 10, reasons), hooked('after', { flush: () => text('the end') }))
+    await chain.pass(chunkOf('text-start'))
+    for (const words of ['a', 'b']) await chain.pass(text(words))
+    const shown: Chunk[] = []
+    const all = collected(chain.release('block-end', '0'), shown)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(said(shown)).toEqual(['a'])
+    await vi.advanceTimersByTimeAsync(10)
+    expect(said(shown)).toEqual(['a', 'b'])
+    await vi.advanceTimersByTimeAsync(10)
+    expect(await all).toEqual(['a', 'b', 'the end'])
+    expect(reasons).toEqual(['block-end', 'block-end', 'block-end'])
+  })
+
+  it('is not waited for when the run is aborted', async () => {
+    const { run, chain } = chainOf(pacer('p', 10))
+    await chain.pass(chunkOf('text-start'))
+    for (const words of ['a', 'b', 'c']) await chain.pass(text(words))
+    const ended = collected(chain.release('finish')).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(0)
+    run.controller.abort('enough')
+    expect(await ended).toBe('enough')
+    expect(said(await chain.flush('abort'))).toEqual(['b'])
+    chain.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('comes to nothing when the chain has ended', async () => {
+    const wishes: ((ms: number) => void)[] = []
+    const { chain } = chainOf(streaming('p', ({ part, flushAfter }) => (wishes.push(flushAfter), part)))
+    await chain.pass(text('a'))
+    chain.close()
+    wishes[0]!(1)
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 

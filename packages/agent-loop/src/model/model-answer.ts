@@ -48,7 +48,8 @@ export async function readAnswer(
   if (run.telemetry) await run.telemetry.promptReady(settings, request.prompt)
   const parts = await partsFor(run, attempt, request)
   try {
-    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+    const next = () => attempt.whileWaiting(parts.next())
+    for (let part = await next(); part !== undefined; part = await next()) {
       recorded?.push(part)
       if (part.type === 'tool-call') attempt.writtenInputs.set(part.toolCallId, part.input)
       const chunks = reader.read(part)

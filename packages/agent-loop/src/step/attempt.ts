@@ -82,12 +82,19 @@ export class Attempt {
   /** As `take`, after giving processors the chance to let go of what they held of a block that ends. */
   takeInOrder(chunk: Chunk): MaybePromise<void> {
     if (chunk.type !== 'text-end' && chunk.type !== 'reasoning-end') return this.take(chunk)
-    const flushed = this.#chain.flush('block-end', chunk.payload.id)
-    if (!isPromiseLike(flushed) && flushed.length === 0) return this.take(chunk)
-    return Promise.resolve(flushed).then(async chunks => {
-      await this.#admit(chunks)
-      await this.take(chunk)
-    })
+    const released = this.#chain.release('block-end', chunk.payload.id)
+    return released === undefined ? this.take(chunk) : this.#admitReleased(released).then(() => this.take(chunk))
+  }
+
+  /** Waits for what the model says next. Meanwhile processors are asked for what they hold back, if they wish it. */
+  whileWaiting<T>(next: Promise<T>): Promise<T> {
+    return this.#chain.hasWishes ? this.#releaseUntil(next) : next
+  }
+
+  async #releaseUntil<T>(next: Promise<T>): Promise<T> {
+    while (this.#chain.hasWishes && (await this.#chain.isDueBefore(next)))
+      await this.#admitReleased(this.#chain.releaseDue())
+    return next
   }
 
   /** Waits for the chunk before: tools finish in any order, the chain takes one at a time. */
@@ -118,9 +125,12 @@ export class Attempt {
   }
 
   flush(reason: 'finish' | 'abort'): MaybePromise<void> {
-    const flushed = this.#chain.flush(reason)
-    if (isPromiseLike(flushed)) return flushed.then(chunks => this.#admit(chunks))
-    return flushed.length === 0 ? undefined : this.#admit(flushed)
+    const released = this.#chain.release(reason)
+    return released === undefined ? undefined : this.#admitReleased(released)
+  }
+
+  async #admitReleased(released: AsyncIterable<Chunk>): Promise<void> {
+    for await (const chunk of released) await this.#admitOne(chunk)
   }
 
   /** Shows what was held: the step is accepted. */

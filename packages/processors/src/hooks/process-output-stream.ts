@@ -13,6 +13,11 @@ export type ProcessOutputStreamArgs<
   readonly part: Chunk
   /** This attempt's chunks as they came to this processor, `part` included. */
   readonly streamParts: readonly Chunk[]
+  /**
+   * Asks for a `flush` with the reason `'elapsed'` after so many milliseconds, though no chunk may have come until then.
+   * The newest wish counts.
+   */
+  readonly flushAfter: (ms: number) => void
 }
 
 /** The chunk or chunks that go on; nothing drops the one that came. */
@@ -23,9 +28,14 @@ export type FlushArgs<TTripwireMetadata = unknown, TState extends object = Recor
   TTripwireMetadata,
   TState
 > & {
-  /** The end of a text or reasoning block · the end of the attempt's stream · the run was aborted. */
-  readonly reason: 'block-end' | 'finish' | 'abort'
+  /** The end of a text or reasoning block · of the attempt's stream · the run was aborted · the processor asked for it. */
+  readonly reason: 'block-end' | 'finish' | 'abort' | 'elapsed'
   /** The block that ends, when one does. */
   readonly blockId: string | undefined
   readonly runId: string
+  /**
+   * As in `processOutputStream`. At the end of a block or the stream what is given now goes on, the end waits, and the
+   * processor is asked again after that time; a processor that gives nothing has given all.
+   */
+  readonly flushAfter: (ms: number) => void
 }
