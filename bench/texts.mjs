@@ -3,6 +3,7 @@
 import { MessageList } from '../packages/message-list/dist/index.js'
 import { ProcessorRunner, RequestContext } from '../packages/processors/dist/index.js'
 import { exfiltrationLinks } from '../packages/processors-builtin/dist/exfiltration-links.js'
+import { maxOutput } from '../packages/processors-builtin/dist/max-output.js'
 import { promptScrubber } from '../packages/processors-builtin/dist/prompt-scrubber.js'
 import { unicodeNormalizer } from '../packages/processors-builtin/dist/unicode-normalizer.js'
 
@@ -50,6 +51,8 @@ const processors = {
   'unicode-normalizer': () => unicodeNormalizer({ stream: true }),
   'prompt-scrubber': () => promptScrubber(),
   'exfiltration-links': () => exfiltrationLinks(),
+  'max-output': () => maxOutput({ words: 20_000 }),
+  'max-output in tokens': () => maxOutput({ tokens: 50_000 }),
 }
 const hostile = {
   'exfiltration-links': ['a', 'src=', '](', 'https://', '&#9', 'url( '],

@@ -31,6 +31,7 @@ import type { ToolSearchOptions } from './tool-search.ts'
 import type { UnicodeNormalizerOptions } from './unicode-normalizer.ts'
 import type { PromptScrubberOptions } from './prompt-scrubber.ts'
 import type { ExfiltrationLinksOptions } from './exfiltration-links.ts'
+import type { MaxOutputOptions } from './max-output.ts'
 
 /** The builtins and their options. */
 export interface Builtins {
@@ -63,6 +64,7 @@ export interface Builtins {
   readonly 'reasoning-pruner': ReasoningPrunerOptions
   readonly 'exfiltration-links': ExfiltrationLinksOptions
   readonly 'stream-smoother': StreamSmootherOptions
+  readonly 'max-output': MaxOutputOptions
 }
 
 /** The name of a builtin. */
@@ -110,6 +112,7 @@ const loaders: { readonly [K in BuiltinName]: (options?: Builtins[K]) => Promise
   'reasoning-pruner': async options => (await import('./reasoning-pruner.ts')).reasoningPruner(options),
   'exfiltration-links': async options => (await import('./exfiltration-links.ts')).exfiltrationLinks(options),
   'stream-smoother': async options => (await import('./stream-smoother.ts')).streamSmoother(options),
+  'max-output': async (options = {}) => (await import('./max-output.ts')).maxOutput(options),
 }
 
 function isChoice(judge: JudgeChoice): judge is Exclude<JudgeChoice, JudgeProcessor> {

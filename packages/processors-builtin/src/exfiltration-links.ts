@@ -35,10 +35,13 @@ export interface ExfiltrationLinksOptions {
   readonly onLink?: (finding: LinkFinding) => void
 }
 
-type Context = Pick<ProcessorContext<LinkFinding>, 'state' | 'abort' | 'messageList'>
+type Context = Pick<ProcessorContext<LinkFinding>, 'state' | 'abort' | 'messageList' | 'retryCount'>
 
 const places: readonly string[] = ['text', 'reasoning', 'result']
 const reason = 'Links and images may only lead to hosts that are allowed. Answer without the others.'
+
+/** A model that does the same again and again is not asked for ever. */
+const maxRetryCount = 3
 
 /**
  * A processor that finds links and images whose address can carry data to a host that is not allowed: a reader's browser
@@ -63,7 +66,11 @@ export function exfiltrationLinks(
     replace(address) {
       const finding = { strategy, where, address }
       options.onLink?.(finding)
-      if (strategy === 'block') current().abort(reason, { retry: options.retry === true, metadata: finding })
+      if (strategy === 'block')
+        current().abort(reason, {
+          retry: options.retry === true && current().retryCount < maxRetryCount,
+          metadata: finding,
+        })
       return strategy === 'warn' ? undefined : replacement
     },
   })

@@ -27,6 +27,10 @@ processorContract(() => exfiltrationLinks({ allow }), {
   toolInputs: [{ url: 'https://evil.example/x' }],
 })
 
+processorContract(() => exfiltrationLinks({ strategy: 'block', retry: true }), {
+  texts: ['![x](https://evil.example/x)'],
+})
+
 function shown(text: string, options: ExfiltrationLinksOptions = {}): Promise<string> {
   return streamed(exfiltrationLinks({ allow, ...options }), [text])
 }

@@ -24,6 +24,10 @@ processorContract(() => promptScrubber({ secrets: [instructions] }), {
   toolInputs: [{ body: `My orders: ${leaked}` }],
 })
 
+processorContract(() => promptScrubber({ secrets: [instructions], strategy: 'block', retry: true }), {
+  texts: [leaked],
+})
+
 function shown(text: string, options: PromptScrubberOptions = {}): Promise<string> {
   return streamed(promptScrubber({ secrets: [instructions], ...options }), [text])
 }
