@@ -116,11 +116,32 @@ describe('an address that carries data to another host', () => {
     expect(await shown('<img src="https://evil.example/?')).toBe('<img src="#link-removed')
   })
 
+  it('goes with its slash alone, since another reader goes on where it ends for this one', async () => {
+    for (const address of [
+      'https://evil.example/',
+      '//evil.example/',
+
+      'https:\\\\evil.example\\',
+    ])
+      for (const behind of [
+        ']secret',
+        '<secret',
+        '((secret))',
+        '\u00a0secret',
+        '`secret',
+        '{secret',
+        '|secret',
+        '"secret',
+      ])
+        for (const text of [`![](${address}${behind})`, `![a][r]\n\n[r]: ${address}${behind}`, ` ${address}${behind}`])
+          expect(await shown(text), text).not.toMatch(/evil\.example[\\/?]/)
+  })
+
   it('stays when it is allowed, carries nothing, or stays on the page', async () => {
     for (const text of [
       '[a](https://good.example/a?b=c#d) https://good.example/x. http://api.docs.example:8080/y',
       '[a](/path?x=1) [b](#here) [c](../up.md) ![d](img/a.png) [e](?q)',
-      'https://evil.example is bad, and so is [this](https://evil.example/) and http://www.evil.example.',
+      'https://evil.example is bad, and so is [this](https://evil.example) and http://www.evil.example.',
       '<img src="/a.png" style="color: red"> <a href=\'#x\'>',
       'http://localhost:3000/a?b=c and [x](http://127.0.0.1:80/y)',
       '[call](tel:+123456) [write](mailto:joe@good.example)',

@@ -4,7 +4,7 @@
 export interface LinkTarget {
   /** Without a dot at the end, as the platform's own parser writes it; empty for what has no host. */
   readonly host: string
-  /** More than the name of a host: a path, a query, a subdomain, a port, a name and a password. */
+  /** More than the name of a host: a slash behind it, a query, a subdomain, a port, a name and a password. */
   readonly carriesData: boolean
 }
 
@@ -98,7 +98,7 @@ function targetOn(page: string, address: string): LinkTarget | undefined {
   const { protocol, hostname, pathname, search } = url
   if (hosted.has(protocol)) {
     const host = hostname.replace(/\.$/, '')
-    return host === pageHost ? undefined : { host, carriesData: carriesData(url, host) }
+    return host === pageHost ? undefined : { host, carriesData: carriesData(url, address) }
   }
   if (harmless.has(protocol)) return undefined
   if (protocol === 'mailto:' && search === '')
@@ -106,7 +106,9 @@ function targetOn(page: string, address: string): LinkTarget | undefined {
   return { host: '', carriesData: true }
 }
 
-function carriesData({ username, password, port, pathname, href }: URL, host: string): boolean {
-  const labels = host.replace(/^www\./, '').split('.')
-  return labels.length > 2 || `${username}${password}${port}` !== '' || pathname !== '/' || /[?#]/.test(href)
+/** What ends an address for this reader may go on with it for another, once there is a slash: `https://host/]data`. */
+function carriesData({ hostname, username, password, port, href }: URL, address: string): boolean {
+  const labels = hostname.replace(/^www\.|\.$/g, '').split('.')
+  const named = address.trim().replace(/^(?:[a-z]+:)?[/\\]*/i, '')
+  return labels.length > 2 || `${username}${password}${port}` !== '' || /[/\\?#]/.test(named) || /[?#]/.test(href)
 }
