@@ -54,6 +54,20 @@ describe('a leak', () => {
     expect(await shown(`${leaked} is tea. And: ${leaked}`)).toBe('[redacted prompt] is tea. And: [redacted prompt]')
   })
 
+  it('is found in a list with numbers, and in the strings of JSON', async () => {
+    const rules = ['Be polite to all.', 'Never speak of 1987.', 'Give nothing away.', 'Stay calm.', 'Sell tickets.']
+    const secrets = [rules.join(' ')]
+    expect(await shown(rules.map((rule, index) => `${index + 1}. ${rule}`).join('\n'), { secrets })).toBe(
+      '1. [redacted prompt].',
+    )
+    expect(await shown(JSON.stringify({ answer: rules.join('\n\t') }), { secrets })).toBe(
+      '{"answer":"[redacted prompt]."}',
+    )
+    expect(await shown('Now: never speak of 1987. Give nothing away. Stay calm. Sell 12', { secrets })).toBe(
+      'Now: [redacted prompt] 12',
+    )
+  })
+
   it('is none when it is short, or says what everybody says', async () => {
     for (const text of [
       'Never speak about the strike, I was told.',

@@ -14,7 +14,7 @@ const foldedOthers = new Map<number, string>()
 const letterOrNumber = /[\p{L}\p{N}]/u
 
 /** The letters and digits that a character stands for, without case, accents and forms; nothing for the rest. */
-export function lettersOf(codePoint: number): string {
+function lettersOf(codePoint: number): string {
   if (codePoint < 128) return foldedAscii[codePoint]!
   let folded = foldedOthers.get(codePoint)
   if (folded === undefined) {
@@ -32,11 +32,54 @@ function newLettersOf(codePoint: number): string {
     .join('')
 }
 
+const newline = 0x0a
+const backslash = 0x5c
+const dot = 0x2e
+const bracket = 0x29
+const anyDigit = /^\p{N}+$/u
+
+/**
+ * Reads the letters of a text, character by character. The number of an item counts for nothing, so that a list says the
+ * same with and without numbers; neither do the letters of `\\n`, `\\r` and `\\t`, which JSON has in its strings.
+ */
+export class LetterReader {
+  #beginsLine = true
+  #isEscaped = false
+  /** What may be the number of an item. */
+  #number = ''
+
+  /** The letters that are certain with this character: also those of a number before it. */
+  next(codePoint: number): string {
+    const isEscaped = this.#isEscaped
+    this.#isEscaped = codePoint === backslash
+    if (codePoint === newline) this.#beginsLine = true
+    const letters = lettersOf(codePoint)
+    if (this.#beginsLine && letters !== '' && anyDigit.test(letters)) {
+      this.#number += letters
+      return ''
+    }
+    const number = codePoint === dot || codePoint === bracket ? '' : this.#number
+    this.#number = ''
+    if (isEscaped && (letters === 'n' || letters === 'r' || letters === 't')) {
+      this.#beginsLine = true
+      return number
+    }
+    if (letters !== '' || number !== '') this.#beginsLine = codePoint === newline
+    return number + letters
+  }
+
+  /** The letters that were not certain at the end of the text. */
+  end(): string {
+    return this.#number
+  }
+}
+
 /** The letters and digits of a text, one after the other. */
 function foldedLetters(text: string): string {
+  const reader = new LetterReader()
   let folded = ''
-  for (const character of text) folded += lettersOf(character.codePointAt(0)!)
-  return folded
+  for (const character of text) folded += reader.next(character.codePointAt(0)!)
+  return folded + reader.end()
 }
 
 /** What a letter counts: in Chinese and Japanese a word has one or two of them. */

@@ -1,5 +1,5 @@
 // One text on its way out, with what it has of the prompt taken out of it.
-import { lettersOf, weightOf, type PassageReading, type PromptIndex } from './prompt-index.ts'
+import { LetterReader, weightOf, type PassageReading, type PromptIndex } from './prompt-index.ts'
 import type { RewrittenText } from '../texts/rewritten-text.ts'
 
 /** How a text is scrubbed. */
@@ -26,6 +26,7 @@ const maxSpentCount = 1_024
  */
 export class ScrubbedText implements RewrittenText {
   readonly #rules: ScrubbingRules
+  readonly #reader = new LetterReader()
   readonly #reading: PassageReading = { state: 0, length: 0 }
   /** Those of the end that is a passage: from `#first` on. */
   #letters: Letter[] = []
@@ -59,7 +60,7 @@ export class ScrubbedText implements RewrittenText {
       const codePoint = text.codePointAt(index)!
       const width = codePoint > 0xffff ? 2 : 1
       index += width
-      const letters = lettersOf(codePoint)
+      const letters = this.#reader.next(codePoint)
       const start = this.#position
       this.#position += width
       for (let at = 0; at < letters.length; at++) out += this.#read(letters.charCodeAt(at), start)

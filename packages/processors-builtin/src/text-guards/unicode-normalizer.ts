@@ -1,12 +1,12 @@
 // A processor for texts that are not what they look like: hidden characters, letters in pieces, letters of other alphabets.
-import { isToolPart, type MessagePart } from '@lockstep/message-list'
+import type { LanguageModelPrompt, MessagePart } from '@lockstep/message-list'
 import type { Processor } from '@lockstep/processors'
 import type { NormalForm } from './composed-text.ts'
 import { NormalizedText, type NormalizedKind } from './normalized-text.ts'
-import { rewriteMessages } from '../texts/rewritten-message.ts'
+import { rewriteMessages, rewritePrompt, type RewriteText } from '../texts/rewritten-message.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import { rewriteWith, type OpenText } from '../texts/rewritten-text.ts'
-import { rewriteValue } from '../texts/rewritten-value.ts'
+import { rewriteProperties, rewriteValue } from '../texts/rewritten-value.ts'
 
 export type { NormalForm } from './composed-text.ts'
 export type { NormalizedKind } from './normalized-text.ts'
@@ -32,6 +32,14 @@ export interface UnicodeNormalizerOptions {
   readonly onFinding?: (finding: NormalizerFinding) => void
 }
 
+type PromptMessage = LanguageModelPrompt[number]
+
+interface OpenRun {
+  readonly stream: RewrittenStream<unknown>
+  /** Messages of prompts that need no second look. */
+  readonly messages: WeakMap<PromptMessage, PromptMessage>
+}
+
 const changed: readonly string[] = ['input', 'tool-output', 'text', 'result']
 
 /**
@@ -52,10 +60,10 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
         })
       : undefined
   const normalizeIn = (where: NormalizerFinding['where']) => rewriteWith(open, where, () => undefined)
-  const runs = new WeakMap<object, RewrittenStream<unknown>>()
-  const streamOf = ({ state }: { readonly state: object }) => {
+  const runs = new WeakMap<object, OpenRun>()
+  const runOf = (state: object): OpenRun => {
     let run = runs.get(state)
-    if (!run) runs.set(state, (run = new RewrittenStream(open)))
+    if (!run) runs.set(state, (run = { stream: new RewrittenStream(open), messages: new WeakMap() }))
     return run
   }
 
@@ -66,6 +74,16 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
 
     processInput: ({ messages }) => rewriteMessages(messages, normalizeIn('input'), isSaid),
 
+    processLLMRequest({ prompt, state }) {
+      const { messages } = runOf(state)
+      const normalized = rewritePrompt(prompt, message => {
+        let known = messages.get(message)
+        if (!known) messages.set(message, (known = withErrors(message, normalizeIn('tool-output'))))
+        return known
+      })
+      return normalized && { prompt: normalized }
+    },
+
     processToolResult({ output, error, providerExecuted }) {
       // What a provider ran itself the model has seen, and the provider wants back as it was.
       if (error !== undefined || providerExecuted) return
@@ -75,9 +93,9 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
 
     ...(stream && {
       processOutputStream: context =>
-        isOfModel(context.part.type) ? streamOf(context).pass(context.part, undefined) : context.part,
+        isOfModel(context.part.type) ? runOf(context.state).stream.pass(context.part, undefined) : context.part,
 
-      flush: context => streamOf(context).flush(context.blockId, context.runId, undefined),
+      flush: context => runOf(context.state).stream.flush(context.blockId, context.runId, undefined),
 
       processOutputResult: ({ messages }) =>
         rewriteMessages(messages, normalizeIn('result'), part => part.type === 'text'),
@@ -85,9 +103,20 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
   }
 }
 
+/** What a tool throws is no result that a processor could change: it is put right where the model reads it. */
+function withErrors(message: PromptMessage, normalize: RewriteText): PromptMessage {
+  if (message.role !== 'tool') return message
+  const content = message.content.map(part =>
+    part.type === 'tool-result' && part.output.type.startsWith('error-')
+      ? rewriteProperties(part, ['output'], normalize)
+      : part,
+  )
+  return content.every((part, index) => part === message.content[index]) ? message : { ...message, content }
+}
+
 /** Reasoning goes back to its provider as it came. */
-function isSaid(part: MessagePart): boolean {
-  return part.type === 'text' || part.type.startsWith('data-') || isToolPart(part)
+function isSaid({ type }: MessagePart): boolean {
+  return type !== 'reasoning'
 }
 
 function isOfModel(type: string): boolean {
