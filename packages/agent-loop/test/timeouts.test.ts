@@ -1,10 +1,13 @@
 import { scriptedModel } from '@lockstep/agent-loop/testing'
+import type { Processor } from '@lockstep/processors'
 import { MockLanguageModelV4 } from 'ai/test'
 import { tool } from 'ai'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { drain, type DrainOptions } from './drained.ts'
 
+// The first run loads the loop, which takes time of its own.
+beforeAll(async () => void (await drain({ model: scriptedModel(['Hi.']) })))
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
@@ -60,6 +63,19 @@ describe('a time limit', () => {
       })
     },
   )
+
+  it('of chunks is for the provider, not for processors that take their time', async () => {
+    const slow: Processor = {
+      id: 'slow',
+      processOutputStream: async ({ part }) => {
+        await new Promise(resolve => setTimeout(resolve, 100))
+        return part
+      },
+    }
+    const timeout = { firstChunkMs: 30, chunkMs: 30 }
+    const result = await afterMs(5_000, { model: scriptedModel(['Here.']), timeout, outputProcessors: [slow] })
+    expect(result).toMatchObject({ text: 'Here.', stopReason: 'completed' })
+  })
 
   it('of a tool is an error that the model reads', async () => {
     let aborted = false

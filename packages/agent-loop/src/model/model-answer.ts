@@ -160,7 +160,7 @@ async function partsFor(run: Run, attempt: Attempt, { prompt, response }: Answer
     attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
     attempt.info.headers = answer.response?.headers
     const heard = (part: LanguageModelV4StreamPart | undefined) => {
-      watch.beat()
+      watch.heard()
       run.telemetry?.heard(part)
     }
     const parts = new PartStream(answer.stream, watch.signal, { heard, failed })
@@ -168,7 +168,11 @@ async function partsFor(run: Run, attempt: Attempt, { prompt, response }: Answer
       watch.close()
       parts.close()
     }
-    return { next: () => parts.next(), close }
+    const next = () => {
+      watch.wait()
+      return parts.next()
+    }
+    return { next, close }
   } catch (error) {
     throw failed(error)
   }

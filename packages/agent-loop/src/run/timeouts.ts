@@ -59,6 +59,7 @@ export class StreamWatch {
   readonly #controller: AbortController | undefined
   readonly #unlink: () => void
   #clear: () => void
+  #hasBegun = false
 
   constructor(limits: Timeouts, signal: AbortSignal) {
     const limited = limits.firstChunkMs !== undefined || limits.chunkMs !== undefined
@@ -69,11 +70,15 @@ export class StreamWatch {
     this.#clear = this.#expect("The model's first chunk", limits.firstChunkMs ?? limits.chunkMs)
   }
 
-  /** A part has come; the time for the next begins. */
-  beat(): void {
-    if (!this.#controller) return
+  /** The next part is waited for. What is done with a part before that is not the provider's time. */
+  wait(): void {
+    if (this.#hasBegun) this.#clear = this.#expect("The model's next chunk", this.#limits.chunkMs)
+  }
+
+  /** A part has come. */
+  heard(): void {
+    this.#hasBegun = true
     this.#clear()
-    this.#clear = this.#expect("The model's next chunk", this.#limits.chunkMs)
   }
 
   close(): void {
