@@ -5,6 +5,7 @@ import { ProcessorRunner, RequestContext } from '../packages/processors/dist/ind
 import { exfiltrationLinks } from '../packages/processors-builtin/dist/exfiltration-links.js'
 import { maxOutput } from '../packages/processors-builtin/dist/max-output.js'
 import { promptScrubber } from '../packages/processors-builtin/dist/prompt-scrubber.js'
+import { redactor } from '../packages/processors-builtin/dist/redactor.js'
 import { unicodeNormalizer } from '../packages/processors-builtin/dist/unicode-normalizer.js'
 
 const chainOf = outputProcessors => {
@@ -37,7 +38,7 @@ const chunk = text => ({ type: 'text-delta', runId: 'run', from: 'AGENT', payloa
 function measure(processor, text, length = 4) {
   const pieces = piecesOf(text, length)
   const times = Array.from({ length: 9 }, () => {
-    const chain = chainOf([processor()])
+    const chain = chainOf([processor()].flat())
     const chunks = pieces.map(chunk)
     const start = performance.now()
     for (const one of chunks) chain.pass(one)
@@ -53,6 +54,13 @@ const processors = {
   'exfiltration-links': () => exfiltrationLinks(),
   'max-output': () => maxOutput({ words: 20_000 }),
   'max-output in tokens': () => maxOutput({ tokens: 50_000 }),
+  'all four and the redactor': () => [
+    unicodeNormalizer({ stream: true }),
+    redactor(),
+    promptScrubber(),
+    exfiltrationLinks(),
+    maxOutput({ words: 20_000 }),
+  ],
 }
 const hostile = {
   'exfiltration-links': ['a', 'src=', '](', 'https://', '&#9', 'url( '],
