@@ -217,9 +217,10 @@ class Link {
   }
 
   flush(reason: FlushArgs['reason'], blockId: string | undefined): MaybePromise<ProcessOutputStreamReturn> {
-    const call = new HookCall(this.#scope, this.#processor, { hook: 'flush', position: this.#position })
+    const isMidway = reason === 'elapsed'
+    const call = new HookCall(this.#scope, this.#processor, { hook: 'flush', position: this.#position, isMidway })
     const { runId } = this.#scope.host
-    this.#pausing = reason === 'elapsed' ? undefined : { ms: undefined }
+    this.#pausing = isMidway ? undefined : { ms: undefined }
     const args = { ...call.context(), reason, blockId, runId, flushAfter: this.#flushAfter }
     const result = call.run<ProcessOutputStreamReturn>(() => this.#processor.flush!(args), undefined)
     if (isPromiseLike(result)) return result.then(held => this.#flushed(held))

@@ -92,6 +92,8 @@ export class Attempt {
   }
 
   async #releaseUntil<T>(next: Promise<T>): Promise<T> {
+    // A processor may fail before it is waited for; then nobody hears what becomes of it.
+    next.catch(() => {})
     while (this.#chain.hasWishes && (await this.#chain.isDueBefore(next)))
       await this.#admitReleased(this.#chain.releaseDue())
     return next

@@ -29,6 +29,15 @@ const cleanups: ReadonlySet<HookName> = new Set<HookName>(['processRunEnd', 'flu
 /** The hooks beside which others write: going back would take their edits too. */
 const concurrent: ReadonlySet<HookName> = new Set<HookName>(['processToolResult', 'processOutputStream'])
 
+/** Where a hook is called. */
+interface HookPlace {
+  readonly hook: HookName
+  readonly position: StepPosition
+  readonly toolCallId?: string
+  /** The call is made in the midst of a run, though the hook is one that cleans up: an abort ends it. */
+  readonly isMidway?: boolean
+}
+
 /** One processor's turn in a hook. Create one per call (the stream: one per attempt), then `run` it. */
 export class HookCall {
   readonly processor: Processor
@@ -41,6 +50,7 @@ export class HookCall {
   #misuse: ProcessorError | undefined
   #open = true
   readonly #toolCallId: string | undefined
+  readonly #isCleanup: boolean
   /** Where the sums of this hook of this processor are; found once, since a stream is called for every chunk. */
   readonly #total: HookTotal
   #callCount = 0
@@ -50,16 +60,13 @@ export class HookCall {
   /** What the conversation was, for a processor whose failure must leave no half of its edits. */
   readonly #before: Snapshot | undefined
 
-  constructor(
-    scope: HookScope,
-    processor: Processor,
-    at: { readonly hook: HookName; readonly position: StepPosition; readonly toolCallId?: string },
-  ) {
+  constructor(scope: HookScope, processor: Processor, at: HookPlace) {
     this.#scope = scope
     this.processor = processor
     this.hook = at.hook
     this.position = at.position
     this.#toolCallId = at.toolCallId
+    this.#isCleanup = cleanups.has(at.hook) && at.isMidway !== true
     this.#total = scope.ledger.totalOf(processor.id, at.hook)
     this.list = scope.host.list.as({ id: processor.id, hook: at.hook, step: at.position.stepNumber })
     this.#before = processor.onError === 'skip' && !concurrent.has(at.hook) ? this.list.snapshot() : undefined
@@ -111,7 +118,7 @@ export class HookCall {
   async #settle<T>(result: PromiseLike<T>, startedAt: number | undefined, skipped: T): Promise<T> {
     let settled: T
     try {
-      settled = await (cleanups.has(this.hook) ? result : untilAborted(result, this.#scope.host.abortSignal))
+      settled = await (this.#isCleanup ? result : untilAborted(result, this.#scope.host.abortSignal))
     } catch (error) {
       return this.#fail(error, skipped)
     } finally {
@@ -133,7 +140,7 @@ export class HookCall {
     if (this.#misuse) throw this.#misuse
     if (this.#tripwire) throw this.#thrown(this.#tripwire)
     const { abortSignal } = this.#scope.host
-    if (abortSignal.aborted && !cleanups.has(this.hook)) throw abortSignal.reason
+    if (abortSignal.aborted && !this.#isCleanup) throw abortSignal.reason
     if (this.processor.onError === 'skip') {
       if (this.#before) this.list.restore(this.#before)
       this.note({ type: 'skipped', error })
