@@ -1,7 +1,7 @@
 // A processor that has texts sorted into categories of your own.
-import { judgeOf, type CategoryRule, type JudgeOptions, type JudgeProcessor, type JudgeStrategy } from './judge.ts'
-import { judgingProcessor } from './judging-processor.ts'
-import { judgingOptionNames, type JudgingOptions } from './judging.ts'
+import type { CategoryRule, JudgeOptions, JudgeProcessor, JudgeStrategy } from './judge.ts'
+import { judgeProcessor } from './judging-processor.ts'
+import type { JudgingOptions } from './judging.ts'
 
 export type { Category, CategoryRule, Judge, JudgedPlace, JudgeProcessor, JudgeStrategy } from './judge.ts'
 export type { JudgeErrorPolicy, JudgeFailure, JudgeFinding, JudgeRefusal, JudgeVerdict } from './verdict.ts'
@@ -32,14 +32,9 @@ export function classifier<TId extends string = 'classifier'>(options: Classifie
     name,
     typeof rule === 'string' ? { description: rule } : rule,
   ])
-  const judge = judgeOf(
-    { id, question, advice: 'Answer otherwise.', where: ['input'], known: {}, strategy: 'warn' },
-    { ...rest, categories: Object.fromEntries(rules) as { readonly [category: string]: CategoryRule } },
-    judgingOptionNames.filter(name => options[name] !== undefined),
-  )
-  return judgingProcessor(
+  return judgeProcessor(
     { id, name: 'Classifier', description: 'Has texts sorted into categories.' },
-    [judge],
-    options,
+    { question, advice: 'Answer otherwise.', where: ['input'], known: {}, strategy: 'warn' },
+    { ...rest, categories: Object.fromEntries(rules) as { readonly [category: string]: CategoryRule } },
   )
 }

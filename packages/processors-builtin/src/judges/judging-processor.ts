@@ -2,9 +2,16 @@
 import type { AgentMessage } from '@lockstep/message-list'
 import type { Processor, ProcessOutputStreamArgs } from '@lockstep/processors'
 import type { AskJudges } from './judge-call.ts'
-import type { Judge, JudgeProcessor, JudgeState } from './judge.ts'
+import {
+  judgeOf,
+  type Judge,
+  type JudgeDefaults,
+  type JudgeOptions,
+  type JudgeProcessor,
+  type JudgeState,
+} from './judge.ts'
 import { JudgedStream, type WindowJudge } from './judged-stream.ts'
-import { Judging, type JudgedRun, type JudgingContext, type JudgingOptions } from './judging.ts'
+import { Judging, judgingOptionNames, type JudgedRun, type JudgingContext, type JudgingOptions } from './judging.ts'
 import { enforce, unjudged, type JudgeRefusal } from './verdict.ts'
 import { namesIn, withheldOutput } from './withheld-output.ts'
 
@@ -46,6 +53,16 @@ export function judgingProcessor<TId extends string>(
     ...(judging.looksAt('tool-output') ? toolHook(judging, runOf) : {}),
     processRunEnd,
   }
+}
+
+/** The same for one judge, which is called as its processor is. */
+export function judgeProcessor<TId extends string>(
+  identity: JudgingIdentity<TId>,
+  defaults: Omit<JudgeDefaults, 'id'>,
+  options: JudgeOptions & JudgingOptions,
+): JudgeProcessor<TId> {
+  const ownOptions = judgingOptionNames.filter(name => options[name] !== undefined)
+  return judgingProcessor(identity, [judgeOf({ id: identity.id, ...defaults }, options, ownOptions)], options)
 }
 
 type RunOf = (context: Pick<JudgingContext, 'state'>) => OpenRun

@@ -1,7 +1,7 @@
 // A processor that has texts judged for what is harmful in them.
-import { judgeOf, type JudgeOptions, type JudgeProcessor } from './judge.ts'
-import { judgingProcessor } from './judging-processor.ts'
-import { judgingOptionNames, type JudgingOptions } from './judging.ts'
+import type { JudgeOptions, JudgeProcessor } from './judge.ts'
+import { judgeProcessor } from './judging-processor.ts'
+import type { JudgingOptions } from './judging.ts'
 
 export type {
   Category,
@@ -41,21 +41,15 @@ export interface ModerationOptions extends JudgeOptions<ModerationCategory>, Jud
  * *Throws*: a `BuiltinError` for a category, a threshold or a limit that cannot be.
  */
 export function moderation(options: ModerationOptions = {}): JudgeProcessor<'moderation'> {
-  const judge = judgeOf(
+  return judgeProcessor(
+    { id: 'moderation', name: 'Moderation', description: 'Has texts judged for harmful content.' },
     {
-      id: 'moderation',
       question:
         'Is the text harmful? To report, to warn of, to ask about or to refuse something harmful is not harmful itself.',
       advice: 'Answer without it.',
       where: ['input', 'text'],
       known,
     },
-    options,
-    judgingOptionNames.filter(name => options[name] !== undefined),
-  )
-  return judgingProcessor(
-    { id: 'moderation', name: 'Moderation', description: 'Has texts judged for harmful content.' },
-    [judge],
     options,
   )
 }
