@@ -10,6 +10,7 @@ import type {
   UITools,
 } from 'ai'
 import type { Frozen } from './frozen-json.ts'
+import { isMarked, mark, type Descent } from './lineage.ts'
 
 /**
  * Why a message is in the list: `memory` was remembered from earlier runs, `input` is what the caller said now,
@@ -60,33 +61,59 @@ export function toolNameOf(part: ToolPart): string {
   return part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length)
 }
 
-const stored = new WeakSet<AgentMessage>()
+/** What a message says beside its content. */
+export type Envelope = Omit<AgentMessage, 'content' | 'threadId' | 'resourceId'> & {
+  readonly threadId?: string | undefined
+  readonly resourceId?: string | undefined
+}
 
-/** Freezes a message whose parts are frozen already, and remembers that it needs no second reading. */
-export function storedMessage(message: AgentMessage): AgentMessage {
-  const { id, role, createdAt, threadId, resourceId, content } = message
-  const { parts, metadata, providerMetadata } = content
-  const settled: Writable<AgentMessage> = { id, role, createdAt, content }
-  const said: Writable<MessageContent> = { format: 2, parts: Object.freeze(parts) }
-  if (threadId !== undefined) settled.threadId = threadId
-  if (resourceId !== undefined) settled.resourceId = resourceId
-  if (metadata !== undefined) said.metadata = metadata
-  if (providerMetadata !== undefined) said.providerMetadata = providerMetadata
-  settled.content = Object.freeze(said)
-  stored.add(Object.freeze(settled))
-  return settled
+/** The content of a message in the making: what is undefined is left out. */
+export interface Said {
+  readonly parts: readonly MessagePart[]
+  readonly metadata?: MessageContent['metadata'] | undefined
+  readonly providerMetadata?: MessageContent['providerMetadata'] | undefined
+}
+
+/**
+ * Makes a message of parts that are checked and frozen already, as another version of one or as the first one, and
+ * remembers that it needs no second reading.
+ */
+export function storedMessage(envelope: Envelope, said: Said, descent?: Descent): AgentMessage {
+  const { id, role, createdAt, threadId, resourceId } = envelope
+  const { parts, metadata, providerMetadata } = said
+  const content: Writable<MessageContent> = { format: 2, parts: Object.freeze(parts) }
+  if (metadata !== undefined) content.metadata = metadata
+  if (providerMetadata !== undefined) content.providerMetadata = providerMetadata
+  const message: Writable<AgentMessage> = { id, role, createdAt, content: Object.freeze(content) }
+  if (threadId !== undefined) message.threadId = threadId
+  if (resourceId !== undefined) message.resourceId = resourceId
+  mark(message, descent)
+  return Object.freeze(message)
+}
+
+/** The message with other parts, of which the first `sharedCount` are the same if that is known. */
+export function withParts(base: AgentMessage, parts: readonly MessagePart[], sharedCount?: number): AgentMessage {
+  const { metadata, providerMetadata } = base.content
+  return storedMessage(base, { parts, metadata, providerMetadata }, { base, sharedCount })
 }
 
 /** The message with another part in the place of one. */
 export function withPart(message: AgentMessage, index: number, part: MessagePart): AgentMessage {
   const parts = [...message.content.parts]
   parts[index] = part
-  return storedMessage({ ...message, content: { ...message.content, parts } })
+  return withParts(message, parts, index)
+}
+
+/** The message with more parts at its end. */
+export function withMoreParts(message: AgentMessage, more: readonly MessagePart[]): AgentMessage {
+  const { parts } = message.content
+  // A copy that `concat` is given is read at once; a spread of both would grow twice.
+  return withParts(message, [...parts].concat(more), parts.length)
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Tells whether a value is a message that this package made: valid and frozen, so it is taken as it is. */
 export function isStored(value: unknown): value is AgentMessage {
-  return typeof value === 'object' && value !== null && stored.has(value as AgentMessage)
+  return typeof value === 'object' && value !== null && isMarked(value)
 }

@@ -26,8 +26,11 @@ export class Segment {
   /** A value that is made of these messages, and made once. */
   derive<T>(key: unknown, make: (segment: Segment) => T): T {
     const derived = (this.#derived ??= new Map())
-    if (!derived.has(key)) derived.set(key, make(this))
-    return derived.get(key) as T
+    const known = derived.get(key)
+    if (known !== undefined || derived.has(key)) return known as T
+    const value = make(this)
+    derived.set(key, value)
+    return value
   }
 }
 
@@ -46,15 +49,13 @@ export class Sequence {
   /** Where each id was last seen, by any sequence of this family. It is checked on every use; an id not in it is new. */
   readonly #hints: Map<string, number>
 
-  constructor(segments: readonly Segment[] = [], hints: Map<string, number> = new Map()) {
-    const starts: number[] = []
-    let length = 0
-    for (const segment of segments) {
-      starts.push(length)
-      length += segment.messages.length
-    }
+  constructor(
+    segments: readonly Segment[] = [],
+    hints: Map<string, number> = new Map(),
+    starts: readonly number[] = startsOf(segments),
+  ) {
     this.segments = segments
-    this.length = length
+    this.length = segments.length === 0 ? 0 : starts.at(-1)! + segments.at(-1)!.messages.length
     this.#starts = starts
     this.#hints = hints
   }
@@ -117,13 +118,34 @@ export class Sequence {
   set(position: number, message: AgentMessage, source: MessageSource): Sequence {
     this.#hints.set(message.id, position)
     const index = this.#segmentAt(position)
-    const segment = this.segments[index]!
+    const { messages, sources } = this.segments[index]!
     const offset = position - this.#start(index)
-    const sources = segment.sources[offset] === source ? segment.sources : segment.sources.with(offset, source)
-    return new Sequence(
-      this.segments.with(index, new Segment(segment.messages.with(offset, message), sources)),
-      this.#hints,
+    if (position === this.length - 1 && offset > 0) return this.#apart(message, source)
+    const segment = new Segment(
+      messages.with(offset, message),
+      sources[offset] === source ? sources : sources.with(offset, source),
     )
+    return new Sequence(this.segments.with(index, segment), this.#hints, this.#starts)
+  }
+
+  /**
+   * Puts another message at the end, in a segment of its own: the message that changes is most often the one that goes on
+   * growing. What was before it fills up the segment before.
+   */
+  #apart(message: AgentMessage, source: MessageSource): Sequence {
+    const segments = [...this.segments]
+    const { messages, sources } = segments.pop()!
+    const before = segments.at(-1)
+    const isRoom = before !== undefined && before.messages.length + messages.length - 1 <= segmentSize
+    if (isRoom) segments.pop()
+    segments.push(
+      new Segment(
+        [...(isRoom ? before.messages : []), ...messages.slice(0, -1)],
+        [...(isRoom ? before.sources : []), ...sources.slice(0, -1)],
+      ),
+      new Segment([message], [source]),
+    )
+    return new Sequence(segments, this.#hints)
   }
 
   #start(index: number): number {
@@ -142,6 +164,15 @@ export class Sequence {
     const last = this.segments.length - 1
     return last >= 0 && this.segments[last]!.messages.length < segmentSize ? last : last + 1
   }
+}
+
+function startsOf(segments: readonly Segment[]): readonly number[] {
+  let start = 0
+  return segments.map(segment => {
+    const from = start
+    start += segment.messages.length
+    return from
+  })
 }
 
 function cut(messages: readonly AgentMessage[], sources: readonly MessageSource[]): Segment[] {

@@ -17,7 +17,7 @@ export class ListSnapshot implements Snapshot {
   readonly systemMessages: readonly SystemMessage[]
   readonly log: ChangeLog | undefined
   /** What was derived from this snapshot, by name. Derived values are frozen, so they cannot go stale. */
-  readonly #derived = new Map<string, unknown>()
+  #derived: Map<string, unknown> | undefined
 
   constructor(sequence: Sequence, systemMessages: readonly SystemMessage[], log: ChangeLog | undefined) {
     this.sequence = sequence
@@ -54,8 +54,9 @@ export class ListSnapshot implements Snapshot {
   }
 
   derive<T>(name: string, make: () => T): T {
-    if (!this.#derived.has(name)) this.#derived.set(name, make())
-    return this.#derived.get(name) as T
+    const derived = (this.#derived ??= new Map())
+    if (!derived.has(name)) derived.set(name, make())
+    return derived.get(name) as T
   }
 }
 

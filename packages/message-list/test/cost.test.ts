@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MessageList, overlayOf, returnedEdits, type MessagePart } from '@lockstep/message-list'
 
 const rows = (count: number) =>
@@ -94,6 +94,46 @@ describe('a growing response', () => {
       expect([after.length, madeAnew(before, after)]).toEqual([1 + 2 * (step + 1), 2])
       before = after
     }
+  })
+
+  it('freezes and converts as much in a step of 400 parts as in one of 40', () => {
+    const list = new MessageList().add(rows(300), 'memory').add('go', 'input')
+    list.add({ id: 'r', role: 'assistant', parts: [{ type: 'step-start' }, call(0)] }, 'response')
+    const freeze = vi.spyOn(Object, 'freeze')
+    const frozen: number[] = []
+    let before = list.get.all.prompt()
+    for (let step = 1; step <= 200; step++) {
+      freeze.mockClear()
+      list.append('r', [{ type: 'step-start' }, call(step)])
+      list.updateTool(`c${step}`, { state: 'output-available', output: step })
+      const after = list.get.all.prompt()
+      frozen.push(freeze.mock.calls.length)
+      expect(madeAnew(before, after)).toBeLessThanOrEqual(step === 1 ? 4 : 2)
+      before = after
+    }
+    freeze.mockRestore()
+    expect(list.find('r')!.content.parts.length).toBe(402)
+    expect(new Set(frozen.slice(1)).size).toBe(1)
+  })
+
+  it('goes on from the steps that were converted, also after a step was withdrawn, and in a fork', () => {
+    const list = new MessageList().add('go', 'input')
+    list.add(
+      { id: 'r', role: 'assistant', parts: [0, 1, 2].flatMap(step => [{ type: 'step-start' as const }, call(step)]) },
+      'response',
+    )
+    const before = list.get.all.prompt()
+    const snapshot = list.snapshot()
+    const next = (of: MessageList, id: number) => of.append('r', [{ type: 'step-start' }, call(id)])
+    expect(madeAnew(before, next(list, 3).get.all.prompt())).toBe(2)
+    list.restore(snapshot)
+    const fork = list.fork()
+    expect(madeAnew(before, next(list, 4).get.all.prompt())).toBe(2)
+    expect(madeAnew(before, next(fork, 5).get.all.prompt())).toBe(2)
+    expect(madeAnew(before, next(next(fork, 6), 7).get.all.prompt())).toBe(6)
+    list.updateTool('c1', { state: 'output-available', output: 'in a branch that is left' }).get.all.prompt()
+    next(list.restore(snapshot), 8)
+    expect(list.get.all.prompt()).toEqual(MessageList.fromJSON(JSON.stringify(list)).get.all.prompt())
   })
 
   it('converts a step again when something in it changes, and only that step', () => {

@@ -5,11 +5,14 @@ import { describe, expect, it } from 'vitest'
 import {
   applyOverlay,
   diff,
+  isToolPart,
   MessageList,
   overlayOf,
   returnedEdits,
   type AgentMessage,
   type Edit,
+  type MessagePart,
+  type ToolPart,
 } from '@lockstep/message-list'
 import { list, messages, newList, source } from './arbitraries.ts'
 import { expectFrozen } from './reading.ts'
@@ -88,6 +91,44 @@ describe('formats', () => {
         }
       }),
     ))
+
+  it('are those of the conversation read at once, whatever way an answer went', () => {
+    const move = fc.record({
+      kind: fc.constantFrom('step', 'part', 'result', 'role', 'back', 'fork'),
+      which: fc.nat(9),
+      isRead: fc.boolean(),
+    })
+    const call = (id: string) =>
+      ({ type: 'tool-t', toolCallId: id, state: 'input-available', input: {} }) as Extract<MessagePart, ToolPart>
+    const begin = ['a', 'b'].flatMap(id => [{ type: 'step-start' as const }, call(id)])
+    const check = (of: MessageList) => expect(outputs(MessageList.fromJSON(JSON.stringify(of)))).toEqual(outputs(of))
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 16 }), moves => {
+        let grown = newList().add({ id: 'r', role: 'assistant', parts: begin }, 'response')
+        const before = [grown.snapshot()]
+        const forks = [grown]
+        for (const [index, { kind, which, isRead }] of moves.entries()) {
+          const open = grown
+            .find('r')!
+            .content.parts.filter(isToolPart)
+            .filter(({ state }) => state === 'input-available')
+          if (kind === 'step') grown.append('r', [{ type: 'step-start' }, call(`c${index}`)])
+          else if (kind === 'part') grown.append('r', [which < 2 ? reasoningItem : { type: 'text', text: `${index}` }])
+          else if (kind === 'result' && open.length > 0)
+            grown.updateTool(open[which % open.length]!.toolCallId, { state: 'output-available', output: index })
+          else if (kind === 'role') grown.update('r', draft => void (draft.role = which < 5 ? 'user' : 'assistant'))
+          else if (kind === 'back') grown.restore(before[which % before.length]!)
+          else if (kind === 'fork') {
+            forks.push(grown.fork())
+            grown = forks[which % forks.length]!
+          }
+          before.push(grown.snapshot())
+          if (isRead) check(grown)
+        }
+        forks.forEach(check)
+      }),
+    )
+  })
 
   it('give UI messages back as they came', () =>
     fc.assert(

@@ -90,9 +90,8 @@ export class Merger {
     const divider: MessagePart = Object.freeze({ type: 'step-start' })
     const parts = [...last.content.parts, divider, ...reading.draft.parts]
     const { providerMetadata } = reading.draft
-    this.#transaction.replace(
-      settle(updated(last, { role: 'assistant', parts, providerMetadata }), last.id, this.#home),
-    )
+    const draft = updated(last, { role: 'assistant', parts, providerMetadata })
+    this.#transaction.replace(sharedMessage(last, settle(draft, last.id, this.#home)))
   }
 
   #update(existing: AgentMessage, reading: MessageReading): void {

@@ -27,9 +27,14 @@ export function differenceOf(before: object, after: object, at: Path = []): Diff
 
 /** The difference that elements at the end of an array make, which had a length before. */
 export function additionOf(elements: readonly unknown[], length: number, at: Path): Difference {
-  const patches = elements.map((value, index): Patch => ({ op: 'add', path: [...at, length + index], value }))
-  const inverse = elements.map((_, index): Patch => ({ op: 'remove', path: [...at, length + index] })).reverse()
-  return { patches: frozen(patches), inverse: frozen(inverse) }
+  const patches: Patch[] = []
+  const inverse: Patch[] = []
+  for (const [index, value] of elements.entries()) {
+    const path = [...at, length + index]
+    patches.push({ op: 'add', path, value })
+    inverse.push({ op: 'remove', path })
+  }
+  return { patches: frozen(patches), inverse: frozen(inverse.reverse()) }
 }
 
 function frozen(patches: readonly Patch[]): readonly Patch[] {

@@ -2,9 +2,9 @@
 import type { Author, Change, Edit, Patch } from './change.ts'
 import { MessageListError } from '../errors.ts'
 import { frozen } from '../frozen-json.ts'
-import { withPart, type AgentMessage, type MessagePart, type MessageSource } from '../message.ts'
+import { withMoreParts, withPart, type AgentMessage, type MessagePart, type MessageSource } from '../message.ts'
 import { additionOf, differenceOf, type Difference } from './patches.ts'
-import { appended, restored } from '../reading/read-stored.ts'
+import { partsToAppend, restored } from '../reading/read-stored.ts'
 import { patched } from './recipe.ts'
 import type { Sequence } from '../segments.ts'
 import { ListSnapshot } from '../snapshot.ts'
@@ -65,10 +65,9 @@ export class Transaction {
   append(id: string, more: readonly unknown[]): void {
     const position = this.#positionOf(id)
     const before = this.sequence.at(position)!
-    const message = appended(before, more)
-    if (message === before) return
-    const { length } = before.content.parts
-    this.#put(position, message, additionOf(message.content.parts.slice(length), length, partsPath))
+    const parts = partsToAppend(before, more)
+    if (parts.length === 0) return
+    this.#put(position, withMoreParts(before, parts), additionOf(parts, before.content.parts.length, partsPath))
   }
 
   /** Puts another part in the place of one. */

@@ -44,15 +44,14 @@ export interface Home {
 
 /** Makes a stored message of a draft. What the draft does not say, its home adds. */
 export function settle(draft: MessageDraft, id: string, home: Home): AgentMessage {
-  const { role, parts, metadata, providerMetadata } = draft
-  return storedMessage({
+  const envelope = {
     id,
-    role,
+    role: draft.role,
     createdAt: draft.createdAt ?? home.now().toISOString(),
     threadId: draft.threadId ?? home.threadId,
     resourceId: draft.resourceId ?? home.resourceId,
-    content: { format: 2, parts, metadata, providerMetadata },
-  } as AgentMessage)
+  }
+  return storedMessage(envelope, draft)
 }
 
 /** What a message becomes by a draft. What the draft does not say stays as it is. */

@@ -3,7 +3,7 @@ import type { ProviderMetadata } from 'ai'
 import { z } from 'zod'
 import { MessageListError } from '../errors.ts'
 import { frozenJson, shareEqual, type Frozen } from '../frozen-json.ts'
-import { isStored, storedMessage, type AgentMessage, type MessagePart } from '../message.ts'
+import { isStored, storedMessage, withParts, type AgentMessage, type MessagePart } from '../message.ts'
 import type { MessageDraft, Reading } from './message-draft.ts'
 import { check } from './part-schema.ts'
 import { legacyParts, readPart, readParts } from './read-parts.ts'
@@ -52,7 +52,7 @@ function draftOf({ role, content, ...envelopeFields }: AgentMessage): MessageDra
 /** `next` with everything that it has in common with `base` taken from there; `base` itself when they say the same. */
 export function sharedMessage(base: AgentMessage, next: AgentMessage): AgentMessage {
   const shared = shareEqual(base, next)
-  return isStored(shared) ? shared : storedMessage(shared)
+  return shared === base || shared === next ? shared : storedMessage(shared, shared.content, { base })
 }
 
 /** The fields in which an older message repeats its parts count only where there are no parts. */
@@ -100,13 +100,7 @@ export function restored(base: AgentMessage, edited: AgentMessage): AgentMessage
     createdAt === base.createdAt &&
     rest.threadId === base.threadId &&
     rest.resourceId === base.resourceId
-  return same
-    ? base
-    : storedMessage({
-        ...rest,
-        createdAt,
-        content: { format: 2, parts, metadata, providerMetadata } as AgentMessage['content'],
-      })
+  return same ? base : storedMessage({ ...rest, createdAt }, { parts, metadata, providerMetadata }, { base })
 }
 
 /** Whether everything but the parts is what it was: then there is nothing else to check. */
@@ -121,18 +115,13 @@ function hasSameFields(base: object, edited: object, except: string): boolean {
   return keys.length === Object.keys(base).length && keys.every(isSame)
 }
 
-function withParts(base: AgentMessage, parts: readonly MessagePart[]): AgentMessage {
-  return storedMessage({ ...base, content: { ...base.content, parts } })
-}
-
-/** A message with more parts at its end. What was there is not looked at. Throws as `restored` does. */
-export function appended(base: AgentMessage, parts: readonly unknown[]): AgentMessage {
+/** Reads parts that are to stand at the end of a message. Throws as `restored` does. */
+export function partsToAppend(base: AgentMessage, parts: readonly unknown[]): readonly MessagePart[] {
   const { length } = base.content.parts
-  const more = parts.flatMap((part, index) => {
+  return parts.flatMap((part, index) => {
     const path = `message "${base.id}".content.parts[${length + index}]`
     return readPart(frozenJson(part, path), path)
   })
-  return more.length === 0 ? base : withParts(base, [...base.content.parts, ...more])
 }
 
 function restoredParts(

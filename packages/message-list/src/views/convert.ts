@@ -8,62 +8,64 @@ import {
   type Target,
 } from './convert-step.ts'
 import type { AgentMessage, MessagePart } from '../message.ts'
+import { keepNewest, newestOf, sharedCountOf, type Made } from '../lineage.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
-import type { Sequence } from '../segments.ts'
+import type { Segment, Sequence } from '../segments.ts'
 
-/** A step of a message that was converted: where its parts end, and what was made of them. */
+/**
+ * A step of a message that was converted: what it and the steps before it came to. Versions of a message share the steps
+ * that they share.
+ */
 interface Step {
-  readonly end: number
-  readonly messageEnd: number
-  readonly repairEnd: number
-  /** Whether it, or a step before it, reasons in items. */
+  readonly previous: Step | undefined
+  /** How many parts there are up to its end, and how many messages and repairs were made of them. */
+  readonly partCount: number
+  readonly messageCount: number
+  readonly repairCount: number
   readonly reasonsInItems: boolean
-  /** Whether it, or a step before it, has files. */
   readonly hasFiles: boolean
 }
 
-/** A message converted, with what the next version of it goes on from. */
-interface MessageConversion extends Conversion {
-  readonly parts: readonly MessagePart[]
-  readonly steps: readonly Step[]
+/** A message with steps converted, with what another version of it goes on from. */
+interface SteppedConversion extends Conversion {
+  readonly last: Step | undefined
   /** What the steps gave, before it was finished. */
   readonly body: Conversion
 }
 
-interface Caches {
-  readonly messages: WeakMap<AgentMessage, Conversion>
-  /** The newest version of a message, found by its first part, which its versions share. */
-  readonly newest: WeakMap<MessagePart, MessageConversion>
-}
-
-const caches: Readonly<Record<Target, Caches>> = {
-  prompt: { messages: new WeakMap(), newest: new WeakMap() },
-  model: { messages: new WeakMap(), newest: new WeakMap() },
-}
-
 /** Converts all messages of a sequence, segment by segment. What was converted before is not looked at again. */
 export function convertSequence(sequence: Sequence, target: Target): readonly Conversion[] {
-  return sequence.segments.map(segment => segment.derive(target, () => convertMessages(segment.messages, target)))
+  const convert = target === 'prompt' ? promptOfSegment : modelMessagesOfSegment
+  return sequence.segments.map(segment => segment.derive(target, convert))
 }
+
+const promptOfSegment = ({ messages }: Segment): Conversion => convertMessages(messages, 'prompt')
+const modelMessagesOfSegment = ({ messages }: Segment): Conversion => convertMessages(messages, 'model')
 
 /** Converts messages in order. */
 export function convertMessages(messages: readonly AgentMessage[], target: Target): Conversion {
+  if (messages.length === 1) return convertMessage(messages[0]!, target)
   return joined(messages.map(message => convertMessage(message, target)))
 }
 
 /** Converts the last message for the AI SDK, which goes on with calls of the last step that were asked about. */
 export function convertOpenMessage(message: AgentMessage): Conversion {
   const context = contextOf(message, 'model')
-  const { parts, steps, body } = converted(message, context, undefined)
-  const last = steps.findLastIndex(({ messageEnd }, index) => messageEnd > (steps[index - 1] ?? beginning).messageEnd)
-  const step = steps[last]
+  const { parts } = message.content
+  const { last, body } = converted(message, context, undefined)
+  let step = last
+  while (step !== undefined && step.messageCount === (step.previous ?? beginning).messageCount) step = step.previous
   if (step === undefined) return finished(message, body)
-  const before = steps[last - 1] ?? beginning
-  const reasonsInItems = steps.at(-1)!.reasonsInItems
-  const open = stepConversion(parts.slice(before.end, step.end), { ...context, reasonsInItems, isOpenEnd: true })
+  const before = step.previous ?? beginning
+  const { reasonsInItems } = last!
+  const open = stepConversion(parts.slice(before.partCount, step.partCount), {
+    ...context,
+    reasonsInItems,
+    isOpenEnd: true,
+  })
   return finished(message, {
-    messages: [...body.messages.slice(0, before.messageEnd), ...open.messages],
-    repairs: [...body.repairs.slice(0, before.repairEnd), ...open.repairs, ...body.repairs.slice(step.repairEnd)],
+    messages: [...body.messages.slice(0, before.messageCount), ...open.messages],
+    repairs: [...body.repairs.slice(0, before.repairCount), ...open.repairs, ...body.repairs.slice(step.repairCount)],
     hasFiles: body.hasFiles,
   })
 }
@@ -83,22 +85,19 @@ export function joined(pieces: readonly Conversion[]): Conversion {
 
 /** A message with steps is gone on from when it grows; most have none. */
 function convertMessage(message: AgentMessage, target: Target): Conversion {
-  const { messages, newest } = caches[target]
-  const known = messages.get(message)
-  if (known !== undefined) return known
+  const newest = newestOf<Conversion | SteppedConversion>(message, target)
+  if (newest?.of === message) return newest.value
   const { parts } = message.content
   const context = contextOf(message, target)
-  if (!parts.some(isDivider)) {
-    const reasonsInItems = parts.some(isReasoningItem)
-    const conversion = finished(message, stepConversion(parts, { ...context, reasonsInItems }))
-    messages.set(message, conversion)
-    return conversion
-  }
-  const first = parts[0]!
-  const conversion = converted(message, context, newest.get(first))
-  messages.set(message, conversion)
-  newest.set(first, conversion)
+  const conversion = parts.some(isDivider)
+    ? converted(message, context, newest?.of.role === message.role && isStepped(newest) ? newest : undefined)
+    : finished(message, stepConversion(parts, { ...context, reasonsInItems: parts.some(isReasoningItem) }))
+  keepNewest(message, target, conversion)
   return conversion
+}
+
+function isStepped(made: Made<Conversion | SteppedConversion>): made is Made<SteppedConversion> {
+  return 'last' in made.value
 }
 
 type MessageContext = Omit<StepContext, 'reasonsInItems'>
@@ -107,50 +106,78 @@ function contextOf(message: AgentMessage, target: Target): MessageContext {
   return { target, messageId: message.id, role: message.role === 'user' ? 'user' : 'assistant', isOpenEnd: false }
 }
 
-const beginning: Step = { end: 0, messageEnd: 0, repairEnd: 0, reasonsInItems: false, hasFiles: false }
+const beginning: Step = {
+  previous: undefined,
+  partCount: 0,
+  messageCount: 0,
+  repairCount: 0,
+  reasonsInItems: false,
+  hasFiles: false,
+}
 
 function converted(
   message: AgentMessage,
   context: MessageContext,
-  earlier: MessageConversion | undefined,
-): MessageConversion {
-  // V8 reads a frozen array several times slower than a copy of it, and copying is the cheapest of all.
-  const parts = [...message.content.parts]
-  const steps = earlier === undefined ? [] : keptSteps(parts, earlier)
-  const last = steps.at(-1) ?? beginning
-  const rest = stepsOf(parts.slice(last.end))
-  const reasonsInItems = last.reasonsInItems || rest.some(step => step.some(isReasoningItem))
-  if (earlier !== undefined && reasonsInItems !== (earlier.steps.at(-1) ?? beginning).reasonsInItems)
+  earlier: Made<SteppedConversion> | undefined,
+): SteppedConversion {
+  const kept = earlier === undefined ? undefined : keptStep(message, earlier)
+  const before = kept ?? beginning
+  const rest = stepsOf(message.content.parts, before.partCount)
+  const reasonsInItems = before.reasonsInItems || rest.some(step => step.some(isReasoningItem))
+  if (earlier !== undefined && reasonsInItems !== (earlier.value.last ?? beginning).reasonsInItems)
     return converted(message, context, undefined)
-  const messages = earlier?.body.messages.slice(0, last.messageEnd) ?? []
-  const repairs = earlier?.body.repairs.slice(0, last.repairEnd) ?? []
-  let before = last
+  const messages: ConvertedMessage[] = []
+  const repairs: PromptRepair[] = []
+  let last = kept
   for (const step of rest) {
     const piece = stepConversion(step, { ...context, reasonsInItems })
     messages.push(...piece.messages)
     repairs.push(...piece.repairs)
-    before = {
-      end: before.end + step.length,
-      messageEnd: messages.length,
-      repairEnd: repairs.length,
-      reasonsInItems: before.reasonsInItems || step.some(isReasoningItem),
-      hasFiles: before.hasFiles || piece.hasFiles,
-    }
-    steps.push(before)
+    last = stepAfter(last, step, piece)
   }
-  const body = { messages, repairs, hasFiles: before.hasFiles }
-  return { ...finished(message, body), parts, steps, body }
+  const body = {
+    messages: continued(earlier?.value.body.messages, before.messageCount, messages),
+    repairs: continued(earlier?.value.body.repairs, before.repairCount, repairs),
+    hasFiles: (last ?? beginning).hasFiles,
+  }
+  return { ...finished(message, body), last, body }
 }
 
-/** The steps of the earlier version that this version begins with. The last one counts only if it did not grow. */
-function keptSteps(parts: readonly MessagePart[], earlier: MessageConversion): Step[] {
-  const { parts: before, steps } = earlier
-  let common = 0
-  while (common < before.length && before[common] === parts[common]) common++
-  let count = steps.length
-  while (count > 0 && steps[count - 1]!.end > common) count--
-  if (count > 0 && steps[count - 1]!.end === common && !isClosed(parts, common)) count--
-  return steps.slice(0, count)
+function stepAfter(previous: Step | undefined, parts: readonly MessagePart[], piece: Conversion): Step {
+  const { partCount, messageCount, repairCount, reasonsInItems, hasFiles } = previous ?? beginning
+  return {
+    previous,
+    partCount: partCount + parts.length,
+    messageCount: messageCount + piece.messages.length,
+    repairCount: repairCount + piece.repairs.length,
+    reasonsInItems: reasonsInItems || parts.some(isReasoningItem),
+    hasFiles: hasFiles || piece.hasFiles,
+  }
+}
+
+/** The first elements of what there was before, and what came after them. */
+function continued<T>(before: readonly T[] | undefined, count: number, after: readonly T[]): readonly T[] {
+  if (before === undefined || count === 0) return after
+  const kept = count === before.length ? before : before.slice(0, count)
+  return after.length === 0 ? kept : kept.concat(after)
+}
+
+/** The last step of an earlier version that this version has as well. A step that grew is none. */
+function keptStep(message: AgentMessage, earlier: Made<SteppedConversion>): Step | undefined {
+  const { parts } = message.content
+  const common = sharedCountOf(message, earlier) ?? sharedStart(earlier.of.content.parts, parts)
+  let step = earlier.value.last
+  while (step !== undefined && step.partCount > common) step = step.previous
+  return step?.partCount === common && !isClosed(parts, common) ? step.previous : step
+}
+
+function sharedStart(before: readonly unknown[], after: readonly unknown[]): number {
+  // V8 reads a frozen array several times slower than a copy of it, and copying is the cheapest of all.
+  const [left, right] = [[...before], [...after]]
+  const shorter = Math.min(left.length, right.length)
+  let start = 0
+  while (start < shorter && left[start] === right[start]) start++
+  return start
 }
 
 /** Whether no part can come to the step that ends there. */
@@ -160,28 +187,28 @@ function isClosed(parts: readonly MessagePart[], end: number): boolean {
 }
 
 /** Options of a whole message are those of its last part for a provider, so they go with the last piece of it. */
-function finished(message: AgentMessage, { messages, repairs, hasFiles }: Conversion): Conversion {
+function finished(message: AgentMessage, body: Conversion): Conversion {
+  const { messages, repairs, hasFiles } = body
   const { providerMetadata } = message.content
   const last = messages.at(-1)
   if (last === undefined) {
     const reason = 'The message was left out, because nothing in it is for a model.'
     return { messages, repairs: [...repairs, repair('empty-message', message.id, { reason })], hasFiles }
   }
+  if (providerMetadata === undefined) return body
   return {
-    messages:
-      providerMetadata === undefined
-        ? messages
-        : messages.with(-1, Object.freeze({ ...last, providerOptions: providerMetadata })),
+    messages: messages.with(-1, Object.freeze({ ...last, providerOptions: providerMetadata })),
     repairs,
     hasFiles,
   }
 }
 
-/** A step begins at its `step-start`; a message that was put in between stands by itself. */
-function stepsOf(parts: readonly MessagePart[]): readonly (readonly MessagePart[])[] {
+/** The steps from a part on. One begins at its `step-start`; a message that was put in between stands by itself. */
+function stepsOf(parts: readonly MessagePart[], start: number): readonly (readonly MessagePart[])[] {
   const steps: MessagePart[][] = []
   let open: MessagePart[] | undefined
-  for (const part of parts) {
+  for (let index = start; index < parts.length; index++) {
+    const part = parts[index]!
     if (open === undefined || isDivider(part)) {
       open = []
       steps.push(open)

@@ -1,11 +1,10 @@
 // Messages as a client sees them: `UIMessage`s of the AI SDK 7.
 import type { UIMessage } from 'ai'
 import { frozen } from '../frozen-json.ts'
+import { keepNewest, newestOf } from '../lineage.ts'
 import { isToolPart, type AgentMessage, type MessagePart } from '../message.ts'
 import type { Sequence } from '../segments.ts'
 import { continuedBy, ownMetadata } from '../steering.ts'
-
-const cache = new WeakMap<AgentMessage, UIMessage>()
 
 /** Converts messages. A response with messages put in between becomes one message with `steering-message` parts. */
 export function toUI(messages: readonly AgentMessage[]): UIMessage[] {
@@ -47,11 +46,10 @@ function endOfGroup(messages: readonly AgentMessage[], start: number): number {
 }
 
 function single(message: AgentMessage): UIMessage {
-  let shown = cache.get(message)
-  if (shown === undefined) {
-    shown = uiMessage(message, partsOf(message), ownMetadata(message))
-    cache.set(message, shown)
-  }
+  const known = newestOf<UIMessage>(message, 'ui')
+  if (known?.of === message) return known.value
+  const shown = uiMessage(message, partsOf(message), ownMetadata(message))
+  keepNewest(message, 'ui', shown)
   return shown
 }
 

@@ -113,7 +113,7 @@ class SnapshotView implements View {
   }
 
   model({ onRepair }: ModelOptions = {}): ModelMessage[] {
-    const { messages, repairs } = this.#derive('model', () => {
+    const { messages, repairs } = this.#derive('model messages', () => {
       const { messages: made, repairs: told } = joined(this.#withOpenEnd() ?? this.#convert('model'))
       return { messages: Object.freeze(made), repairs: told }
     })
@@ -126,8 +126,7 @@ class SnapshotView implements View {
   }
 
   prompt({ overlay, systemMessages, onRepair, onFiles }: PromptOptions = {}): LanguageModelPrompt {
-    const pieces =
-      overlay === undefined ? this.#derive('prompt', () => this.#convert('prompt')) : this.#convertUnder(overlay)
+    const pieces = overlay === undefined ? this.#convert('prompt') : this.#convertUnder(overlay)
     const prompt: unknown[] = [...(systemMessages ?? this.#read().systemMessages)]
     if (pieces.find(piece => piece.messages.length > 0)?.messages[0]?.role === 'assistant') {
       prompt.push(opening)
@@ -151,7 +150,7 @@ class SnapshotView implements View {
   #convert(target: Target): readonly Conversion[] {
     return this.#source === undefined
       ? convertSequence(this.#read().sequence, target)
-      : [convertMessages(this.db(), target)]
+      : [this.#derive(target, () => convertMessages(this.db(), target))]
   }
 
   #convertUnder(overlay: Overlay): readonly Conversion[] {
