@@ -20,13 +20,13 @@ export interface SavedList {
   readonly systemMessages: readonly SystemMessage[]
 }
 
-const complete = z.looseObject({
+const complete = z.object({
   id: z.string().min(1),
   role: z.enum(['user', 'assistant']),
   createdAt: z.string(),
-  content: z.looseObject({ format: z.literal(2) }),
+  content: z.object({ format: z.literal(2) }),
 })
-const version = z.looseObject({ type: z.literal('message-list'), version: z.number().int().positive() })
+const version = z.object({ type: z.literal('message-list'), version: z.number().int().positive() })
 
 const schema = z.object({
   threadId: z.string().optional(),

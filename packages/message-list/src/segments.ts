@@ -11,6 +11,7 @@ export class Segment {
   readonly sources: readonly MessageSource[]
   #derived: Map<unknown, unknown> | undefined
   #offsets: Map<string, number> | undefined
+  #firstSaid: number | undefined
 
   constructor(messages: readonly AgentMessage[], sources: readonly MessageSource[]) {
     this.messages = messages
@@ -21,6 +22,11 @@ export class Segment {
   offsetOf(id: string): number {
     this.#offsets ??= new Map(this.messages.map((message, offset) => [message.id, offset]))
     return this.#offsets.get(id) ?? -1
+  }
+
+  /** The place of the first message that this run has said or was told, or -1. */
+  get firstSaid(): number {
+    return (this.#firstSaid ??= this.sources.findIndex(source => source === 'input' || source === 'response'))
   }
 
   /** A value that is made of these messages, and made once. */
@@ -84,10 +90,10 @@ export class Sequence {
     return -1
   }
 
-  /** The position of the first message with one of the sources, or the length. */
-  firstOf(sources: readonly MessageSource[]): number {
-    for (const [index, segment] of this.segments.entries()) {
-      const offset = segment.derive(sources.join(), () => segment.sources.findIndex(source => sources.includes(source)))
+  /** The position of the first message that this run has said or was told, or the length: memory stands before it. */
+  firstSaid(): number {
+    for (let index = 0; index < this.segments.length; index++) {
+      const offset = this.segments[index]!.firstSaid
       if (offset >= 0) return this.#start(index) + offset
     }
     return this.length
@@ -95,23 +101,20 @@ export class Sequence {
 
   /** Takes messages out at a position and puts others in. */
   splice(position: number, deleteCount: number, { messages, source }: Insertion): Sequence {
-    for (const [offset, message] of messages.entries()) this.#hints.set(message.id, position + offset)
+    for (let offset = 0; offset < messages.length; offset++) this.#hints.set(messages[offset]!.id, position + offset)
     const end = position + deleteCount
     const first = this.#segmentForWriting(position)
     const last = deleteCount > 0 ? this.#segmentAt(end - 1) : first
     const [head, tail] = [this.segments[first], this.segments[last]]
     const from = position - this.#start(first)
     const to = end - this.#start(last)
-    const between = [...(head?.messages.slice(0, from) ?? []), ...messages, ...(tail?.messages.slice(to) ?? [])]
-    const sources = [
-      ...(head?.sources.slice(0, from) ?? []),
-      ...messages.map(() => source),
-      ...(tail?.sources.slice(to) ?? []),
-    ]
-    return new Sequence(
-      [...this.segments.slice(0, first), ...cut(between, sources), ...this.segments.slice(last + 1)],
-      this.#hints,
-    )
+    const between = (head?.messages.slice(0, from) ?? []).concat(messages, tail?.messages.slice(to) ?? [])
+    const given = messages.map(() => source)
+    const sources = (head?.sources.slice(0, from) ?? []).concat(given, tail?.sources.slice(to) ?? [])
+    const segments = this.segments.toSpliced(first, last - first + 1, ...cut(between, sources))
+    // Messages at the end move no segment, unless they begin one.
+    const isSettled = first === this.segments.length - 1 && segments.length === this.segments.length
+    return new Sequence(segments, this.#hints, isSettled ? this.#starts : undefined)
   }
 
   /** Puts another message, another source, or both at a position. */
@@ -177,6 +180,7 @@ function startsOf(segments: readonly Segment[]): readonly number[] {
 
 function cut(messages: readonly AgentMessage[], sources: readonly MessageSource[]): Segment[] {
   if (messages.length === 0) return []
+  if (messages.length <= segmentSize) return [new Segment(messages, sources)]
   const size = Math.ceil(messages.length / Math.ceil(messages.length / segmentSize))
   const segments: Segment[] = []
   for (let start = 0; start < messages.length; start += size) {

@@ -14,7 +14,7 @@ export interface SystemMessage {
 /** What is accepted as an instruction: its text, or a message. */
 export type SystemInput = string | SystemMessage
 
-const schema = z.looseObject({
+const schema = z.object({
   role: z.literal('system'),
   content: z.string(),
   providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),

@@ -66,11 +66,12 @@ export function rankOf(part: ToolPart): number {
  * approval is answered that nobody asked for.
  */
 export function changedTool(part: ToolPart, change: ToolChange, path: string): ToolPart {
-  const next = shareEqual(part, checkedPart(frozen(partAfter(part, change, path)), path)) as ToolPart
+  const after = checkedPart(frozen(partAfter(part, change, path)), path) as ToolPart
+  // Where the state is another one, nothing else can be the same that is not taken from the part already.
+  const next = after.state === part.state ? shareEqual(part, after) : after
   if (next === part) return part
-  const before = rankOf(part)
-  const after = rankOf(next)
-  if (after < before || (after === before && after > 1 && after !== 4)) {
+  const [before, reached] = [rankOf(part), rankOf(next)]
+  if (reached < before || (reached === before && reached > 1 && reached !== 4)) {
     throw new MessageListError(
       'tool-state',
       `${describe(part)} is "${part.state}" and cannot become "${change.state}": states only advance. To correct what is stored, use update().`,

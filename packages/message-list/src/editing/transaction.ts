@@ -11,9 +11,6 @@ import { ListSnapshot } from '../snapshot.ts'
 import type { SystemMessage } from '../system-message.ts'
 import type { ToolPlace } from './tool-place.ts'
 
-/** Memory stands before what this run has said. */
-const live: readonly MessageSource[] = ['input', 'response']
-
 const partsPath = ['content', 'parts'] as const
 
 /** A list in the making. Throwing away a transaction throws away its edits. */
@@ -39,9 +36,12 @@ export class Transaction {
     return this.sequence.at(this.#positionOf(id))!
   }
 
-  /** Puts new messages where their source has its place: memory before what this run has said, the rest at the end. */
+  /**
+   * Puts new messages, whose ids nobody has, where their source has its place: memory before what this run has said, the
+   * rest at the end.
+   */
   add(messages: readonly AgentMessage[], source: MessageSource): void {
-    this.#insert(messages, source, source === 'memory' ? this.sequence.firstOf(live) : this.sequence.length)
+    this.#insert(messages, source, source === 'memory' ? this.sequence.firstSaid() : this.sequence.length)
   }
 
   /** Replaces a message, its source, or both. */
@@ -170,44 +170,49 @@ export class Transaction {
     const before = this.sequence.at(position + count)?.id
     for (let at = position + count - 1; at >= position; at--) {
       const message = this.sequence.at(at)!
-      const place = { ...this.#placeOf(at, at + 1), ...(before === undefined ? {} : { before }) }
+      const { after, before: next } = this.#placeOf(at, at + 1)
       this.#record(
         { type: 'remove', id: message.id },
-        { type: 'insert', message, source: this.sequence.sourceAt(at)!, ...place },
+        insertion(message, this.sequence.sourceAt(at)!, { after, before: before ?? next }),
       )
     }
     this.sequence = this.sequence.splice(position, count, { messages: [], source: 'context' })
   }
 
   #insertAt(messages: readonly AgentMessage[], { source, before, after }: Extract<Edit, { type: 'insert' }>): void {
+    this.#refuseKnown(messages)
     const left = after === undefined ? -1 : this.sequence.positionOf(after)
     const right = before === undefined ? -1 : this.sequence.positionOf(before)
     if (left < 0 && right < 0) this.add(messages, source)
     else this.#insert(messages, source, left < 0 ? right : left + 1)
   }
 
-  #insert(messages: readonly AgentMessage[], source: MessageSource, position: number): void {
-    let place = this.#placeOf(position, position)
+  #refuseKnown(messages: readonly AgentMessage[]): void {
     const ids = new Set<string>()
-    for (const message of messages) {
-      if (this.sequence.positionOf(message.id) >= 0 || ids.has(message.id)) {
+    for (const { id } of messages) {
+      if (this.sequence.positionOf(id) >= 0 || ids.has(id)) {
         throw new MessageListError(
           'duplicate-id',
-          `The list has a message "${message.id}" already. To change it, use replace() or update(); a new message needs another id.`,
+          `The list has a message "${id}" already. To change it, use replace() or update(); a new message needs another id.`,
         )
       }
-      this.#record({ type: 'insert', message, source, ...place }, { type: 'remove', id: message.id })
-      place = { ...place, after: message.id }
-      ids.add(message.id)
+      ids.add(id)
+    }
+  }
+
+  #insert(messages: readonly AgentMessage[], source: MessageSource, position: number): void {
+    const { after: first, before } = this.#placeOf(position, position)
+    let after = first
+    for (const message of messages) {
+      this.#record(insertion(message, source, { after, before }), { type: 'remove', id: message.id })
+      after = message.id
     }
     this.sequence = this.sequence.splice(position, 0, { messages, source })
   }
 
   /** How to find the place between two positions again: by its neighbours. */
-  #placeOf(left: number, right: number): { readonly after?: string; readonly before?: string } {
-    const after = this.sequence.at(left - 1)?.id
-    const before = this.sequence.at(right)?.id
-    return { ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) }
+  #placeOf(left: number, right: number): Place {
+    return { after: this.sequence.at(left - 1)?.id, before: this.sequence.at(right)?.id }
   }
 
   #patch(id: string, patches: readonly Patch[], source: MessageSource | undefined): void {
@@ -228,6 +233,18 @@ export class Transaction {
     this.#edits.push(Object.freeze(edit))
     this.#inverse.push(Object.freeze(inverse))
   }
+}
+
+/** The neighbours of a place. At an end, there is only one. */
+interface Place {
+  readonly after: string | undefined
+  readonly before: string | undefined
+}
+
+function insertion(message: AgentMessage, source: MessageSource, { after, before }: Place): Edit {
+  const edit = { type: 'insert' as const, message, source }
+  if (after === undefined) return before === undefined ? edit : { ...edit, before }
+  return before === undefined ? { ...edit, after } : { ...edit, after, before }
 }
 
 /** Whether an edit puts its message right after one that an edit before it put in. */

@@ -47,11 +47,20 @@ export function settle(draft: MessageDraft, id: string, home: Home): AgentMessag
   const envelope = {
     id,
     role: draft.role,
-    createdAt: draft.createdAt ?? home.now().toISOString(),
+    createdAt: draft.createdAt ?? timeText(home.now()),
     threadId: draft.threadId ?? home.threadId,
     resourceId: draft.resourceId ?? home.resourceId,
   }
   return storedMessage(envelope, draft)
+}
+
+let latest = { ms: Number.NaN, text: '' }
+
+/** The text of a time. Messages that come together share it. */
+function timeText(time: Date): string {
+  const ms = time.getTime()
+  if (ms !== latest.ms) latest = { ms, text: time.toISOString() }
+  return latest.text
 }
 
 /** What a message becomes by a draft. What the draft does not say stays as it is. */

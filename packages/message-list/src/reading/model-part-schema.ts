@@ -15,26 +15,26 @@ const taggedData = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reference'), reference }),
   z.object({ type: z.literal('text'), text: z.string() }),
 ])
-const textOutput = z.looseObject({ value: z.string() })
-const jsonOutput = z.looseObject({ value: z.json() })
+const textOutput = z.object({ value: z.string() })
+const jsonOutput = z.object({ value: z.json() })
 const output = z.discriminatedUnion('type', [
   textOutput.extend({ type: z.literal('text') }),
   textOutput.extend({ type: z.literal('error-text') }),
   jsonOutput.extend({ type: z.literal('json') }),
   jsonOutput.extend({ type: z.literal('error-json') }),
-  z.looseObject({ type: z.literal('execution-denied'), reason: z.string().optional() }),
-  z.looseObject({ type: z.literal('content'), value: z.array(z.looseObject({ type: z.string() })) }),
+  z.object({ type: z.literal('execution-denied'), reason: z.string().optional() }),
+  z.object({ type: z.literal('content'), value: z.array(z.object({ type: z.string() })) }),
 ])
 
-const text = z.looseObject({ type: z.literal('text'), text: z.string(), providerOptions })
-const file = z.looseObject({
+const text = z.object({ type: z.literal('text'), text: z.string(), providerOptions })
+const file = z.object({
   type: z.literal('file'),
   data: z.union([z.string(), taggedData, reference]),
   mediaType: z.string(),
   filename: z.string().optional(),
   providerOptions,
 })
-const toolResult = z.looseObject({
+const toolResult = z.object({
   type: z.literal('tool-result'),
   toolCallId: z.string().min(1),
   toolName: z.string(),
@@ -46,15 +46,15 @@ const userPart = z.discriminatedUnion('type', [text, file])
 const assistantPart = z.discriminatedUnion('type', [
   text,
   file,
-  z.looseObject({ type: z.literal('reasoning'), text: z.string(), providerOptions }),
-  z.looseObject({
+  z.object({ type: z.literal('reasoning'), text: z.string(), providerOptions }),
+  z.object({
     type: z.literal('reasoning-file'),
     data: z.union([z.string(), taggedData]),
     mediaType: z.string(),
     providerOptions,
   }),
-  z.looseObject({ type: z.literal('custom'), kind: z.string(), providerOptions }),
-  z.looseObject({
+  z.object({ type: z.literal('custom'), kind: z.string(), providerOptions }),
+  z.object({
     type: z.literal('tool-call'),
     toolCallId: z.string().min(1),
     toolName: z.string().min(1),
@@ -63,7 +63,7 @@ const assistantPart = z.discriminatedUnion('type', [
     providerOptions,
   }),
   toolResult,
-  z.looseObject({
+  z.object({
     type: z.literal('tool-approval-request'),
     approvalId: z.string().min(1),
     toolCallId: z.string().min(1),
@@ -72,7 +72,7 @@ const assistantPart = z.discriminatedUnion('type', [
 ])
 const toolPart = z.discriminatedUnion('type', [
   toolResult,
-  z.looseObject({
+  z.object({
     type: z.literal('tool-approval-response'),
     approvalId: z.string().min(1),
     approved: z.boolean(),

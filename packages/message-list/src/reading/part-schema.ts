@@ -1,4 +1,4 @@
-// What a valid part looks like. Keys that a schema does not name are kept: a newer SDK may know them.
+// What a valid part looks like. Keys that a schema does not name are kept, unseen: a newer SDK may know them.
 import { z } from 'zod'
 import { MessageListError } from '../errors.ts'
 import type { Frozen } from '../frozen-json.ts'
@@ -6,8 +6,8 @@ import type { MessagePart } from '../message.ts'
 
 const providerMetadata = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
 const state = z.enum(['streaming', 'done']).optional()
-const text = z.looseObject({ text: z.string(), state, providerMetadata })
-const file = z.looseObject({
+const text = z.object({ text: z.string(), state, providerMetadata })
+const file = z.object({
   url: z.string(),
   mediaType: z.string(),
   filename: z.string().optional(),
@@ -19,24 +19,24 @@ const known = new Map<unknown, z.ZodType>(
   Object.entries({
     text,
     reasoning: text,
-    custom: z.looseObject({ kind: z.string(), providerMetadata }),
+    custom: z.object({ kind: z.string(), providerMetadata }),
     file,
-    'reasoning-file': z.looseObject({ url: z.string(), mediaType: z.string(), providerMetadata }),
-    'source-url': z.looseObject({
+    'reasoning-file': z.object({ url: z.string(), mediaType: z.string(), providerMetadata }),
+    'source-url': z.object({
       sourceId: z.string(),
       url: z.string(),
       title: z.string().optional(),
       providerMetadata,
     }),
-    'source-document': z.looseObject({
+    'source-document': z.object({
       sourceId: z.string(),
       mediaType: z.string(),
       title: z.string(),
       filename: z.string().optional(),
       providerMetadata,
     }),
-    'step-start': z.looseObject({}),
-    'steering-message': z.looseObject({
+    'step-start': z.object({}),
+    'steering-message': z.object({
       id: z.string().min(1),
       parts: z.array(
         z.discriminatedUnion('type', [
@@ -48,10 +48,10 @@ const known = new Map<unknown, z.ZodType>(
   }),
 )
 
-const data = z.looseObject({ id: z.string().optional(), data: z.unknown().optional() })
-const unknownPart = z.looseObject({ type: z.string().min(1) })
+const data = z.object({ id: z.string().optional(), data: z.unknown().optional() })
+const unknownPart = z.object({ type: z.string().min(1) })
 
-const requested = z.looseObject({
+const requested = z.object({
   id: z.string().min(1),
   approved: z.undefined().optional(),
   requestReason: z.string().optional(),
@@ -63,10 +63,10 @@ const denied = responded.extend({ approved: z.literal(false) })
 const absent = z.undefined().optional()
 
 const modelOutput = z
-  .looseObject({ type: z.enum(['text', 'json', 'content', 'error-text', 'error-json', 'execution-denied']) })
+  .object({ type: z.enum(['text', 'json', 'content', 'error-text', 'error-json', 'execution-denied']) })
   .optional()
 
-const call = z.looseObject({
+const call = z.object({
   toolCallId: z.string().min(1),
   title: z.string().optional(),
   providerExecuted: z.boolean().optional(),
@@ -99,9 +99,9 @@ const byState = new Map<unknown, z.ZodType>(
   }),
 )
 
-const toolState = z.looseObject({ state: z.enum([...byState.keys()] as [string, ...string[]]) })
-const staticName = z.looseObject({ type: z.string().min('tool-'.length + 1, 'the tool has no name') })
-const dynamicName = z.looseObject({ toolName: z.string().min(1) })
+const toolState = z.object({ state: z.enum([...byState.keys()] as [string, ...string[]]) })
+const staticName = z.object({ type: z.string().min('tool-'.length + 1, 'the tool has no name') })
+const dynamicName = z.object({ toolName: z.string().min(1) })
 
 /** Checks a frozen part and returns it with its type. Throws: `invalid-message`, naming the path. */
 export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
@@ -114,7 +114,7 @@ export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
   return check(schema, part, path) as MessagePart
 }
 
-/** Checks a value against a schema and returns the value itself. Throws: `invalid-message`, naming the path of the first fault. */
+/** Checks a value against a schema and returns the value itself, and not what the schema knows of it. Throws: `invalid-message`, naming the path of the first fault. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
   const checked = schema.safeParse(value)
   if (checked.success) return value as T

@@ -40,8 +40,8 @@ interface Format {
 }
 
 const id = z.string().min(1).optional()
-const said = z.looseObject({ id, role: z.enum(['user', 'assistant', 'system']) })
-const modelMessage = z.looseObject({
+const said = z.object({ id, role: z.enum(['user', 'assistant', 'system']) })
+const modelMessage = z.object({
   id,
   role: z.enum(['user', 'assistant', 'system', 'tool']),
   createdAt: z.iso.datetime({ offset: true }).optional(),

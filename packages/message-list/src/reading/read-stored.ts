@@ -11,12 +11,12 @@ import { splitAtSteering } from '../steering.ts'
 
 type Given = { readonly [key: string]: unknown }
 
-const envelope = z.looseObject({
+const envelope = z.object({
   role: z.enum(['user', 'assistant']),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   threadId: z.string().nullish(),
   resourceId: z.string().nullish(),
-  content: z.looseObject({
+  content: z.object({
     parts: z.array(z.unknown()),
     metadata: z.record(z.string(), z.unknown()).optional(),
     providerMetadata: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
@@ -118,10 +118,12 @@ function hasSameFields(base: object, edited: object, except: string): boolean {
 /** Reads parts that are to stand at the end of a message. Throws as `restored` does. */
 export function partsToAppend(base: AgentMessage, parts: readonly unknown[]): readonly MessagePart[] {
   const { length } = base.content.parts
-  return parts.flatMap((part, index) => {
+  const read: MessagePart[] = []
+  for (let index = 0; index < parts.length; index++) {
     const path = `message "${base.id}".content.parts[${length + index}]`
-    return readPart(frozenJson(part, path), path)
-  })
+    read.push(...readPart(frozenJson(parts[index], path), path))
+  }
+  return read
 }
 
 function restoredParts(

@@ -9,7 +9,7 @@ import { splitAtSteering } from '../steering.ts'
 
 type Given = { readonly [key: string]: unknown }
 
-const envelope = z.looseObject({
+const envelope = z.object({
   createdAt: z.iso.datetime({ offset: true }).nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
 })
