@@ -252,7 +252,7 @@ function longestEnd(
   for (let end = text.length; end > start; end--) {
     const around = new RegExp(`(?<=^[^]{${start}})(?:${pattern.source})(?=[^]{${text.length - end}}$)`)
     if (!around.test(text)) continue
-    if (!accept || accept(text.slice(start, end), text.slice(start, end))) return end
+    if (!accept || accept(text.slice(start, end), text.slice(start, end), start)) return end
     if (longestOnly) return -1
   }
   return -1

@@ -1,7 +1,7 @@
 // A processor for links that carry what was said in a conversation to somebody else.
-import type { AgentMessage } from '@lockstep/message-list'
 import type { Processor, ProcessorContext } from '@lockstep/processors'
 import { AllowedHosts, guardedLinks, type LinkRules } from './guarded-links.ts'
+import { isMentioned } from './mentioned-addresses.ts'
 import { rewriteMessages } from '../texts/rewritten-message.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import { rewriteWith, type OpenText } from '../texts/rewritten-text.ts'
@@ -58,10 +58,10 @@ export function exfiltrationLinks(
   const hosts = new AllowedHosts(options.allow ?? [])
   const runs = new WeakMap<object, RewrittenStream<Context>>()
   const rulesOf = (where: LinkFinding['where'], current: () => Context): LinkRules => ({
-    refuses: written => {
+    refuses: (written, isLoaded) => {
       const isCut = replacement.startsWith('#') && written.endsWith(replacement)
       const address = isCut ? written.slice(0, -replacement.length) : written
-      return hosts.refuses(address) && !(allowMentioned && isMentioned(address, current().messageList.get.all.db()))
+      return hosts.refuses(address, isLoaded) && !(allowMentioned && isMentioned(address, current().messageList))
     },
     replace(address) {
       const finding = { strategy, where, address }
@@ -101,7 +101,7 @@ export function exfiltrationLinks(
       }
       rewriteValue(context.input, text => {
         // A value may be an address without anything around it that says so.
-        if (rules.refuses(text)) note(text)
+        if (rules.refuses(text, false)) note(text)
         else
           rewriteWith(
             () => guardedLinks({ ...rules, replace: note }),
@@ -120,13 +120,4 @@ export function exfiltrationLinks(
         ({ type }) => type === 'text' || type === 'reasoning',
       ),
   }
-}
-
-/** What a user wrote carries nothing that the user did not know. */
-function isMentioned(address: string, messages: readonly AgentMessage[]): boolean {
-  const written = address.replace(/^https:\/\/(?=www\.)/, '')
-  return messages.some(
-    ({ role, content }) =>
-      role === 'user' && content.parts.some(part => part.type === 'text' && part.text.includes(written)),
-  )
 }

@@ -14,8 +14,6 @@ const pageHost = 'page.invalid'
 
 /** Schemes that lead to a host. */
 const hosted: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:', 'ws:', 'wss:'])
-/** Schemes that lead nowhere by themselves. */
-const harmless: ReadonlySet<string> = new Set(['tel:'])
 
 /** The names of entities that stand for a character of ASCII which means something in a URL. */
 const entities: ReadonlyMap<string, string> = new Map(
@@ -70,11 +68,20 @@ export function targetsOf(address: string): readonly LinkTarget[] {
   return [...targets.values()]
 }
 
+/** A name under a top-level domain, or a number: what a name server or a router can lead somewhere. */
+const reachable = /(?:^|\.)(?:\p{L}[\p{L}\p{N}-]+|\d+)\.?$|^\[/u
+
+/** Whether an address leads to a host that can be reached, and not to what only has the form of one. */
+export function isReachable(address: string): boolean {
+  return targetsOf(address).some(({ host }) => reachable.test(host))
+}
+
 function formsOf(address: string): ReadonlySet<string> {
   const decoded = address.replaceAll(entity, entityOf)
   const forms = [address, decoded]
   if (decoded.includes('\\'))
     forms.push(
+      decoded.replaceAll('\\', '%5C'),
       decoded.replaceAll(markdownEscape, '$1'),
       decoded.replaceAll(cssEscape, (_, hex: string) => characterOf(parseInt(hex, 16))),
     )
@@ -95,14 +102,12 @@ function targetOn(page: string, address: string): LinkTarget | undefined {
   const url = URL.parse(address, page)
   // What no parser reads may be read by one that is less strict.
   if (url === null) return /[/\\]{2}/.test(address) ? { host: '', carriesData: true } : undefined
-  const { protocol, hostname, pathname, search } = url
+  const { protocol, hostname, search } = url
   if (hosted.has(protocol)) {
     const host = hostname.replace(/\.$/, '')
     return host === pageHost ? undefined : { host, carriesData: carriesData(url, address) }
   }
-  if (harmless.has(protocol)) return undefined
-  if (protocol === 'mailto:' && search === '')
-    return { host: pathname.slice(pathname.lastIndexOf('@') + 1), carriesData: false }
+  if (protocol === 'tel:' || (protocol === 'mailto:' && search === '')) return undefined
   return { host: '', carriesData: true }
 }
 

@@ -34,9 +34,9 @@ export interface MachinePattern {
   readonly pattern: RegExp
   /**
    * Tells whether what the pattern matched is one; the text comes with invisible characters left out, and as it was
-   * written.
+   * written, with the place where it begins.
    */
-  readonly accept?: ((text: string, written: string) => boolean) | undefined
+  readonly accept?: ((text: string, written: string, start: number) => boolean) | undefined
   /** When the longest match is not accepted, shorter ones are none either. */
   readonly longestOnly?: boolean | undefined
 }

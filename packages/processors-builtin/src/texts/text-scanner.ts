@@ -13,6 +13,8 @@ export interface Match {
   readonly whole: boolean
   /** All that the pattern matched. */
   readonly all: string
+  /** Where that begins in the text. */
+  readonly start: number
   /** It goes on behind a match that was longer than what is held. */
   readonly continued: boolean
 }
@@ -223,7 +225,7 @@ export class TextScanner {
     if (!accept || continued) return ends.at(-1)
     for (const end of ends.slice(-(longestOnly ? 1 : maxEndCount)).reverse()) {
       const text = this.#slice(start, end)
-      if (accept(foldText(text), text)) return end
+      if (accept(foldText(text), text, start)) return end
     }
     return undefined
   }
@@ -287,7 +289,8 @@ export class TextScanner {
     this.#cursor = end
     const all = this.#slice(start, end)
     return (
-      shown + this.#rules.replace({ pattern, text: all.slice(from - start), whole: from === start, all, continued })
+      shown +
+      this.#rules.replace({ pattern, text: all.slice(from - start), whole: from === start, all, start, continued })
     )
   }
 
