@@ -84,6 +84,7 @@ export class StreamChain {
       const link = this.#links[index]!
       if (!link.takes(current, writerId)) continue
       const result = link.call(current)
+      if (result === current) continue
       if (isPromiseLike(result))
         return this.#passLater(result as PromiseLike<ProcessOutputStreamReturn>, { next: index + 1, writerId })
       if (result === undefined || result === null) return undefined
@@ -170,7 +171,7 @@ class Link {
   readonly #scope: HookScope
   readonly #processor: Processor
   readonly #position: StepPosition
-  readonly #call: HookCall
+  readonly #call: HookCall<'processOutputStream'>
   readonly #base: StreamBase
   #streamParts: Chunk[] = []
   readonly #streams: boolean
@@ -211,8 +212,8 @@ class Link {
   call(part: Chunk): MaybePromise<ProcessOutputStreamReturn> {
     this.#streamParts.push(part)
     const args = new StreamArgs(this.#base, part, this.#streamParts)
-    const result = this.#call.run<ProcessOutputStreamReturn>(() => this.#processor.processOutputStream!(args), part)
-    if (isPromiseLike(result)) return result.then(settled => this.#counted(part, settled))
+    const result = this.#call.run(args, part)
+    if (result !== part && isPromiseLike(result)) return result.then(settled => this.#counted(part, settled))
     return this.#counted(part, result as ProcessOutputStreamReturn)
   }
 
@@ -222,7 +223,7 @@ class Link {
     const { runId } = this.#scope.host
     this.#pausing = isMidway ? undefined : { ms: undefined }
     const args = { ...call.context(), reason, blockId, runId, flushAfter: this.#flushAfter }
-    const result = call.run<ProcessOutputStreamReturn>(() => this.#processor.flush!(args), undefined)
+    const result = call.run(args, undefined)
     if (isPromiseLike(result)) return result.then(held => this.#flushed(held))
     return this.#flushed(result as ProcessOutputStreamReturn)
   }

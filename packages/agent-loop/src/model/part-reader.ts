@@ -27,7 +27,6 @@ export interface PartReaderOptions {
 }
 
 type BlockKind = 'text' | 'reasoning'
-type Block = { readonly kind: BlockKind; readonly id: string }
 
 /**
  * Reads one model call. What it gives is well-formed whatever came: each block is opened before its first delta and
@@ -35,7 +34,8 @@ type Block = { readonly kind: BlockKind; readonly id: string }
  */
 export class PartReader {
   readonly #options: PartReaderOptions
-  readonly #open = new Map<string, Block>()
+  /** The run's ids of the open blocks, by kind and by the provider's id. */
+  readonly #open = { reasoning: new Map<string, string>(), text: new Map<string, string>() }
   readonly #toolCallIds = new Set<string>()
   #openedCount = 0
   #warnings: readonly SharedV4Warning[] = []
@@ -90,8 +90,10 @@ export class PartReader {
 
   /** Closes what the provider left open. */
   close(): readonly Chunk[] {
-    const chunks = [...this.#open.values()].map(({ kind, id }) => this.#chunk(`${kind}-end`, { id }))
-    this.#open.clear()
+    const ends = (kind: BlockKind) => [...this.#open[kind].values()].map(id => this.#chunk(`${kind}-end`, { id }))
+    const chunks = [...ends('reasoning'), ...ends('text')]
+    this.#open.reasoning.clear()
+    this.#open.text.clear()
     return chunks
   }
 
@@ -99,32 +101,30 @@ export class PartReader {
     kind: BlockKind,
     part: { readonly id: string; readonly delta: string; readonly providerMetadata?: ProviderMetadata },
   ): Chunk | readonly Chunk[] {
-    const block = this.#open.get(`${kind}:${part.id}`)
-    if (!block) return [this.#start(kind, part), this.#delta(kind, part)].flat()
-    return this.#chunk(`${kind}-delta`, withMetadata({ id: block.id, text: part.delta }, part.providerMetadata))
+    const id = this.#open[kind].get(part.id)
+    if (id === undefined) return [this.#start(kind, part), this.#delta(kind, part)].flat()
+    return this.#chunk(`${kind}-delta`, withMetadata({ id, text: part.delta }, part.providerMetadata))
   }
 
   #start(
     kind: BlockKind,
     part: { readonly id: string; readonly providerMetadata?: ProviderMetadata },
   ): Chunk | readonly Chunk[] {
-    const key = `${kind}:${part.id}`
-    const before = this.#open.get(key)
-    const block = { kind, id: `${this.#options.idPrefix}${this.#openedCount++}` }
-    this.#open.set(key, block)
-    const start = this.#chunk(`${kind}-start`, withMetadata({ id: block.id }, part.providerMetadata))
-    return before ? [this.#chunk(`${kind}-end`, { id: before.id }), start] : start
+    const before = this.#open[kind].get(part.id)
+    const id = `${this.#options.idPrefix}${this.#openedCount++}`
+    this.#open[kind].set(part.id, id)
+    const start = this.#chunk(`${kind}-start`, withMetadata({ id }, part.providerMetadata))
+    return before === undefined ? start : [this.#chunk(`${kind}-end`, { id: before }), start]
   }
 
   #end(
     kind: BlockKind,
     part: { readonly id: string; readonly providerMetadata?: ProviderMetadata },
   ): Chunk | undefined {
-    const key = `${kind}:${part.id}`
-    const block = this.#open.get(key)
-    if (!block) return undefined
-    this.#open.delete(key)
-    return this.#chunk(`${kind}-end`, withMetadata({ id: block.id }, part.providerMetadata))
+    const id = this.#open[kind].get(part.id)
+    if (id === undefined) return undefined
+    this.#open[kind].delete(part.id)
+    return this.#chunk(`${kind}-end`, withMetadata({ id }, part.providerMetadata))
   }
 
   /** A call that comes twice is made once: an id names one call. */

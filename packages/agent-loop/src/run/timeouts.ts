@@ -72,7 +72,8 @@ export class StreamWatch {
 
   /** The next part is waited for. What is done with a part before that is not the provider's time. */
   wait(): void {
-    if (this.#hasBegun) this.#clear = this.#expect("The model's next chunk", this.#limits.chunkMs)
+    const { chunkMs } = this.#limits
+    if (this.#hasBegun && chunkMs !== undefined) this.#clear = this.#expect("The model's next chunk", chunkMs)
   }
 
   /** A part has come. */

@@ -30,18 +30,25 @@ const cleanups: ReadonlySet<HookName> = new Set<HookName>(['processRunEnd', 'flu
 const concurrent: ReadonlySet<HookName> = new Set<HookName>(['processToolResult', 'processOutputStream'])
 
 /** Where a hook is called. */
-interface HookPlace {
-  readonly hook: HookName
+interface HookPlace<THook extends HookName> {
+  readonly hook: THook
   readonly position: StepPosition
   readonly toolCallId?: string
   /** The call is made in the midst of a run, though the hook is one that cleans up: an abort ends it. */
   readonly isMidway?: boolean
 }
 
+type Hook<THook extends HookName> = NonNullable<Processor[THook]>
+type ArgsOf<THook extends HookName> = Parameters<Hook<THook>>[0]
+type ResultOf<THook extends HookName> = Awaited<ReturnType<Hook<THook>>>
+type Caller<THook extends HookName> = {
+  readonly [hook in THook]: (args: ArgsOf<THook>) => MaybePromise<ResultOf<THook>>
+}
+
 /** One processor's turn in a hook. Create one per call (the stream: one per attempt), then `run` it. */
-export class HookCall {
+export class HookCall<THook extends HookName = HookName> {
   readonly processor: Processor
-  readonly hook: HookName
+  readonly hook: THook
   readonly position: StepPosition
   /** The conversation, in this processor's name. */
   readonly list: MessageList
@@ -60,7 +67,7 @@ export class HookCall {
   /** What the conversation was, for a processor whose failure must leave no half of its edits. */
   readonly #before: Snapshot | undefined
 
-  constructor(scope: HookScope, processor: Processor, at: HookPlace) {
+  constructor(scope: HookScope, processor: Processor, at: HookPlace<THook>) {
     this.#scope = scope
     this.processor = processor
     this.hook = at.hook
@@ -98,19 +105,19 @@ export class HookCall {
    * Calls the hook and gives its result, or `skipped` when it threw and the processor's errors are skipped.
    * Throws: the tripwire, also when the hook swallowed it; a `ProcessorError` for anything else that was thrown.
    */
-  run<T>(call: () => MaybePromise<T>, skipped: T): MaybePromise<T> {
+  run(args: ArgsOf<THook>, skipped: ResultOf<THook>): MaybePromise<ResultOf<THook>> {
     const startedAt = this.#isTimed() ? performance.now() : undefined
     this.#startedAt ??= startedAt
-    let result: MaybePromise<T>
+    let result: MaybePromise<ResultOf<THook>>
     try {
-      result = call()
+      result = (this.processor as object as Caller<THook>)[this.hook](args)
     } catch (error) {
       this.#count(startedAt)
       return this.#fail(error, skipped)
     }
-    if (!isPromiseLike(result)) {
+    if (result === skipped || !isPromiseLike(result)) {
       this.#count(startedAt)
-      return this.#pass(result as T)
+      return this.#pass(result as ResultOf<THook>)
     }
     return this.#settle(result, startedAt, skipped)
   }

@@ -8,7 +8,7 @@ import {
   type MessageSource,
   type SystemMessage,
 } from '@lockstep/message-list'
-import type { ProcessorContext, StepPosition } from '../context.ts'
+import type { StepPosition } from '../context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { changedSince, stateOfList } from './list-state.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from '../maybe-promise.ts'
@@ -141,14 +141,13 @@ export function runMessageHook(
     const call = new HookCall(scope, processor, { hook, position })
     const before = stateOfList(call.list)
     const given = about.given(call.list)
-    const method = processor[hook] as (args: ProcessorContext) => MaybePromise<MessageResult>
-    const args = { ...call.context(given), ...own }
+    const args = { ...call.context(given), ...own } as Parameters<typeof call.run>[0]
     const finish = (result: MessageResult) => {
       applyMessageResult(call, result, { given, source, empty })
       const what = changedSince(before, call.list)
       if (what.length > 0) call.note({ type: 'changed', what })
     }
-    const result = call.run(() => method.call(processor, args), undefined)
+    const result = call.run(args, undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result)
   })
 }

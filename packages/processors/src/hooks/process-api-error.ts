@@ -37,7 +37,7 @@ export async function runProcessAPIError(
   for (const processor of processors) {
     const call = new HookCall(scope, processor, { hook: 'processAPIError', position: at.position })
     const args = { ...call.context(), error: at.error, shownChunkCount: at.shownChunkCount }
-    const result = await call.run(() => processor.processAPIError!(args), undefined)
+    const result = await call.run(args, undefined)
     if (result === undefined || result === null) continue
     checkKeys(call, result, ['retry', 'model'])
     if (!result.retry) continue

@@ -114,7 +114,7 @@ class InputStepChain {
       const what = [...applied, ...changedSince(before, call.list)]
       if (what.length > 0) call.note({ type: 'changed', what })
     }
-    const result = call.run<ProcessInputStepReturn>(() => processor.processInputStep!(args), undefined)
+    const result = call.run(args, undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result)
   }
 

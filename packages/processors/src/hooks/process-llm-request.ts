@@ -66,7 +66,7 @@ export function runProcessLLMRequest(
       if (what.length > 0) call.note({ type: 'changed', what })
       request = { prompt: result.prompt ?? request.prompt, response: request.response ?? result.response }
     }
-    const result = call.run(() => processor.processLLMRequest!(args), undefined)
+    const result = call.run(args, undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result as ProcessLLMRequestResult | void)
   })
   return isPromiseLike(all) ? all.then(() => request) : request

@@ -29,6 +29,6 @@ export function runProcessLLMResponse(
   Object.freeze(at.response.chunks)
   return eachInOrder(processors, processor => {
     const call = new HookCall(scope, processor, { hook: 'processLLMResponse', position: at.position })
-    return call.run<void>(() => processor.processLLMResponse!({ ...call.context(), ...at.response }), undefined)
+    return call.run({ ...call.context(), ...at.response }, undefined)
   })
 }

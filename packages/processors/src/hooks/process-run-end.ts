@@ -37,7 +37,7 @@ export function runProcessRunEnd(
     try {
       const call = new HookCall(scope, processor, { hook: 'processRunEnd', position: at.position })
       const args = { ...call.context(), ...at.end } as ProcessRunEndArgs
-      const done = call.run<void>(() => processor.processRunEnd!(args), undefined)
+      const done = call.run(args, undefined)
       if (isPromiseLike(done)) return done.then(undefined, collect)
     } catch (error) {
       collect(error)

@@ -19,6 +19,6 @@ export function runProcessStepEnd(
   return eachInOrder(processors, processor => {
     const call = new HookCall(scope, processor, { hook: 'processStepEnd', position: at.position })
     const args = { ...call.context(), step: at.step } as ProcessStepEndArgs
-    return call.run<void>(() => processor.processStepEnd!(args), undefined)
+    return call.run(args, undefined)
   })
 }

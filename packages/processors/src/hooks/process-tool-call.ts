@@ -64,7 +64,7 @@ function passOn(
     const args = { ...call.context(), ...at.toolCall, input: verdict.input, approval: at.approval }
     const before = verdict
     const judged = (result: ProcessToolCallResult | void) => joined(before, judge(call, args, result))
-    const result = call.run(() => processor.processToolCall!(args), undefined)
+    const result = call.run(args, undefined)
     if (isPromiseLike(result))
       return result.then(settled => {
         const after = judged(settled)

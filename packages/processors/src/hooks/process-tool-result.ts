@@ -58,7 +58,7 @@ export function runProcessToolResult(
       outcome = preliminary ? { output: result.output, preliminary } : { output: result.output }
       call.note({ type: 'changed', what: ['output'] })
     }
-    const result = call.run(() => processor.processToolResult!(args), undefined)
+    const result = call.run(args, undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result as ProcessToolResultResult | void)
   })
   return isPromiseLike(all) ? all.then(() => outcome) : outcome
