@@ -74,7 +74,7 @@ export type {
 export { Ledger } from './ledger.ts'
 export type { LedgerEvent, LedgerTotal, ProcessorEffect } from './ledger.ts'
 export { isPromiseLike, type MaybePromise } from './maybe-promise.ts'
-export { untilAborted } from './until-aborted.ts'
+export { untilAborted, whenAborted } from './until-aborted.ts'
 export { ProcessorError } from './errors.ts'
 export type { ProcessorErrorCode } from './errors.ts'
 export type { AgentMessage, AgentMessage as MastraDBMessage, MessageList, SystemMessage } from '@lockstep/message-list'

@@ -3,6 +3,14 @@
 /** Who waits, by signal. Each signal is listened to once, however many wait; it takes its waiters with it. */
 const waiters = new WeakMap<AbortSignal, Set<() => void>>()
 
+/** Calls back once the signal is aborted, unless the function that it gives is called before. */
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  const waiting = waitersOf(signal)
+  if (signal.aborted) callback()
+  waiting.add(callback)
+  return () => void waiting.delete(callback)
+}
+
 /** Settles as the promise does, or rejects with the signal's reason when that comes first. */
 export function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -12,7 +12,8 @@ import {
 } from '@lockstep/processors'
 import type { Attempt } from '../step/attempt.ts'
 import { LoopError } from '../errors.ts'
-import { activeToolsOf, callOptions, PartStream, startModelCall } from './model-call.ts'
+import { activeToolsOf, callSettings } from './call-settings.ts'
+import { PartStream, startModelCall, type PartListener } from './model-call.ts'
 import { PartReader } from './part-reader.ts'
 import type { Run } from '../run/run.ts'
 import { StreamWatch } from '../run/timeouts.ts'
@@ -145,36 +146,51 @@ interface PartSource {
 async function partsFor(run: Run, attempt: Attempt, { prompt, response }: AnswerRequest): Promise<PartSource> {
   if (response) return replay(response)
   const { settings } = attempt.prepared!
-  const watch = new StreamWatch(run.timeouts, run.signal)
-  const failed = (error: unknown) => {
-    watch.close()
-    return run.signal.aborted ? run.signal.reason : new ProviderFailure(error)
-  }
+  const watch = new AnswerWatch(run)
   try {
-    const options = {
-      ...(await callOptions(settings, { abortSignal: watch.signal, toolsContext: run.options.toolsContext })),
-      prompt,
-    }
+    const known = callSettings(settings, run.options.toolsContext)
+    const options = { ...(isPromiseLike(known) ? await known : known), prompt, abortSignal: watch.signal }
     const call = () => startModelCall(settings.model, options, settings.modelSettings.maxRetries)
     const answer = await (run.telemetry ? run.telemetry.callModel(settings.model, options, call) : call())
     attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
     attempt.info.headers = answer.response?.headers
-    const heard = (part: LanguageModelV4StreamPart | undefined) => {
-      watch.heard()
-      run.telemetry?.heard(part)
-    }
-    const parts = new PartStream(answer.stream, watch.signal, { heard, failed })
-    const close = () => {
-      watch.close()
-      parts.close()
-    }
-    const next = () => {
-      watch.wait()
-      return parts.next()
-    }
-    return { next, close }
+    return new PartStream(answer.stream, watch.signal, watch)
   } catch (error) {
-    throw failed(error)
+    throw watch.failed(error)
+  }
+}
+
+/** Keeps the provider to its time, and tells who listens what it sends. */
+class AnswerWatch implements PartListener {
+  readonly #run: Run
+  readonly #time: StreamWatch
+
+  constructor(run: Run) {
+    this.#run = run
+    this.#time = new StreamWatch(run.timeouts, run.signal)
+  }
+
+  get signal(): AbortSignal {
+    return this.#time.signal
+  }
+
+  awaited(): void {
+    this.#time.wait()
+  }
+
+  heard(part: LanguageModelV4StreamPart | undefined): void {
+    this.#time.heard()
+    this.#run.telemetry?.heard(part)
+  }
+
+  failed(error: unknown): unknown {
+    this.#time.close()
+    const { signal } = this.#run
+    return signal.aborted ? signal.reason : new ProviderFailure(error)
+  }
+
+  closed(): void {
+    this.#time.close()
   }
 }
 

@@ -5,48 +5,9 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider'
-import { untilAborted, type StepSettings } from '@lockstep/processors'
-import { RetryError, type ToolSet } from 'ai'
-import { responseFormatOf } from '../object/structured-answer.ts'
-import { prepareCallSettings, prepareRetries, prepareToolChoice, prepareTools } from '../ai-internal.ts'
-
-/** What the model is called with, besides the prompt. */
-export async function callOptions(
-  settings: StepSettings,
-  { abortSignal, toolsContext = {} }: { readonly abortSignal: AbortSignal; readonly toolsContext: object | undefined },
-): Promise<Omit<LanguageModelV4CallOptions, 'prompt'>> {
-  const { headers, maxRetries: _, ...sampling } = settings.modelSettings
-  const tools = await describedTools(activeToolsOf(settings), toolsContext)
-  return {
-    ...prepareCallSettings(sampling),
-    ...(tools === undefined ? {} : { tools, toolChoice: prepareToolChoice({ toolChoice: settings.toolChoice }) }),
-    ...(settings.structuredOutput === undefined
-      ? {}
-      : { responseFormat: await responseFormatOf(settings.structuredOutput) }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(settings.providerOptions === undefined ? {} : { providerOptions: settings.providerOptions }),
-    abortSignal,
-  }
-}
-
-/** The tools that a step may call. */
-export function activeToolsOf({ tools, activeTools }: Pick<StepSettings, 'tools' | 'activeTools'>): ToolSet {
-  if (activeTools === undefined) return tools
-  return Object.fromEntries(activeTools.filter(name => Object.hasOwn(tools, name)).map(name => [name, tools[name]!]))
-}
-
-const descriptions = new WeakMap<ToolSet, ReturnType<typeof prepareTools>>()
-
-/** Tool descriptions are made once per set of tools, not once per step, unless they depend on a context. */
-function describedTools(tools: ToolSet, toolsContext: object): ReturnType<typeof prepareTools> {
-  let described = descriptions.get(tools)
-  if (!described) {
-    described = prepareTools({ tools, toolsContext })
-    if (Object.values(tools).some(tool => typeof tool.description === 'function')) return described
-    descriptions.set(tools, described)
-  }
-  return described
-}
+import { untilAborted, whenAborted } from '@lockstep/processors'
+import { RetryError } from 'ai'
+import { prepareRetries } from '../ai-internal.ts'
 
 /**
  * Starts a call. The transport tries again where that can help (429, 5xx, a connection that could not be made), waiting
@@ -61,10 +22,22 @@ export async function startModelCall(
 ): Promise<LanguageModelV4StreamResult> {
   const { retry } = prepareRetries({ maxRetries, abortSignal: options.abortSignal })
   try {
-    return await retry(() => startedOrAborted(model, options))
+    return await startedOrAborted(model, options)
   } catch (error) {
-    throw RetryError.isInstance(error) ? error.lastError : error
+    // The first try counts as one of the retries' own: what it threw is thrown there again.
+    let first = () => Promise.reject<LanguageModelV4StreamResult>(error as Error)
+    const next = () => startedOrAborted(model, options)
+    const call = () => {
+      const made = first()
+      first = next
+      return made
+    }
+    return retry(call).then(undefined, lastError)
   }
+}
+
+function lastError(error: unknown): never {
+  throw RetryError.isInstance(error) ? error.lastError : error
 }
 
 /** A provider that does not listen to its signal is not waited for; what it starts late is ended at once. */
@@ -89,9 +62,13 @@ async function startedOrAborted(
 
 /** What somebody wants to know of a stream while it is read. */
 export interface PartListener {
+  /** The next part is waited for. */
+  awaited(): void
   heard(part: LanguageModelV4StreamPart | undefined): void
   /** Makes the error that the reader is given. */
   failed(error: unknown): unknown
+  /** Nothing more is read. */
+  closed(): void
 }
 
 /**
@@ -103,24 +80,25 @@ export class PartStream {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
   readonly #signal: AbortSignal
   readonly #listener: PartListener | undefined
-  readonly #cancel: () => void
+  readonly #unlisten: () => void
+  #hasEnded = false
 
   constructor(stream: ReadableStream<LanguageModelV4StreamPart>, signal: AbortSignal, listener?: PartListener) {
     this.#reader = stream.getReader()
     this.#signal = signal
     this.#listener = listener
-    this.#cancel = () => void this.#reader.cancel(signal.reason).catch(() => {})
-    if (signal.aborted) this.#cancel()
-    signal.addEventListener('abort', this.#cancel, { once: true })
+    this.#unlisten = whenAborted(signal, () => this.#cancel(signal.reason))
   }
 
   /** The next part, or undefined at the end. Throws: the signal's reason when it is aborted. */
   next(): Promise<LanguageModelV4StreamPart | undefined> {
+    this.#listener?.awaited()
     return this.#reader.read().then(this.#take, this.#fail)
   }
 
   readonly #take = ({ value }: { readonly value?: LanguageModelV4StreamPart | undefined }) => {
     if (this.#signal.aborted) return this.#fail(undefined)
+    this.#hasEnded = value === undefined
     this.#listener?.heard(value)
     return value
   }
@@ -130,9 +108,14 @@ export class PartStream {
     throw this.#listener ? this.#listener.failed(reason) : reason
   }
 
+  #cancel(reason?: unknown): void {
+    this.#reader.cancel(reason).catch(() => {})
+  }
+
   /** Leaves the stream, whatever is left in it. */
   close(): void {
-    this.#signal.removeEventListener('abort', this.#cancel)
-    void this.#reader.cancel().catch(() => {})
+    this.#listener?.closed()
+    this.#unlisten()
+    if (!this.#hasEnded) this.#cancel()
   }
 }

@@ -16,13 +16,15 @@ export interface Timeouts {
   readonly tools?: { readonly [toolName: string]: number }
 }
 
+const nothing = () => {}
+
 /** Calls `expire` after a time, unless the function that it gives is called before. */
 export function deadline(
   limit: { readonly ms: number | undefined; readonly of: string },
   expire: (error: DOMException) => void,
 ): () => void {
   const { ms, of } = limit
-  if (ms === undefined) return () => {}
+  if (ms === undefined) return nothing
   const timer = setTimeout(() => expire(new DOMException(`${of} took longer than ${ms} ms.`, 'TimeoutError')), ms)
   return () => clearTimeout(timer)
 }
@@ -66,7 +68,7 @@ export class StreamWatch {
     this.#controller = limited ? new AbortController() : undefined
     this.signal = this.#controller?.signal ?? signal
     this.#limits = limits
-    this.#unlink = this.#controller ? follow(signal, this.#controller) : () => {}
+    this.#unlink = this.#controller ? follow(signal, this.#controller) : nothing
     this.#clear = this.#expect("The model's first chunk", limits.firstChunkMs ?? limits.chunkMs)
   }
 
@@ -88,13 +90,13 @@ export class StreamWatch {
   }
 
   #expect(of: string, ms: number | undefined): () => void {
-    return deadline({ ms, of }, error => this.#controller?.abort(error))
+    return ms === undefined ? nothing : deadline({ ms, of }, error => this.#controller?.abort(error))
   }
 }
 
 /** Aborts `controller` when `signal` does; gives the way to stop listening. */
 export function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
-  if (!signal) return () => {}
+  if (!signal) return nothing
   const abort = () => controller.abort(signal.reason)
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })

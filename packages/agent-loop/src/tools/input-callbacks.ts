@@ -2,7 +2,7 @@
 import type { ChunkNamed } from '@lockstep/processors'
 import type { ToolSet } from 'ai'
 import type { Attempt } from '../step/attempt.ts'
-import { activeToolsOf } from '../model/model-call.ts'
+import { activeToolsOf } from '../model/call-settings.ts'
 import type { Run } from '../run/run.ts'
 import { toolOptions } from './tool-context.ts'
 import type { GuardedToolCall } from './tool-guard.ts'

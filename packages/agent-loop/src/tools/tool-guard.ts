@@ -5,7 +5,7 @@ import { isDeepEqualData, NoSuchToolError, type ToolSet, type TypedToolCall } fr
 import { resolveToolApproval } from '../ai-internal.ts'
 import type { Attempt } from '../step/attempt.ts'
 import { partsOf, toolPartsOf } from '../step/accepted-step.ts'
-import { activeToolsOf } from '../model/model-call.ts'
+import { activeToolsOf } from '../model/call-settings.ts'
 import type { Run } from '../run/run.ts'
 import { checkToolInput } from './tool-input.ts'
 
