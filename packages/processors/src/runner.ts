@@ -39,6 +39,7 @@ export class ProcessorRunner {
   readonly ledger: Ledger
   readonly #states: Map<string, object>
   readonly #scope: HookScope
+  #emptyChain: StreamChain | undefined
 
   constructor(arrays: ProcessorArrays, host: RunHost, saved?: SavedRunner) {
     this.plan = planProcessors(arrays)
@@ -78,9 +79,11 @@ export class ProcessorRunner {
     return runProcessAPIError(this.#scope, this.plan.processAPIError, at)
   }
 
-  /** The chain for the chunks of one attempt. */
+  /** The chain for the chunks of one attempt. Without processors it keeps nothing, so that one serves all attempts. */
   streamChain(position: StepPosition): StreamChain {
-    return new StreamChain(this.#scope, this.plan.streaming, position)
+    const { streaming } = this.plan
+    if (streaming.length > 0) return new StreamChain(this.#scope, streaming, position)
+    return (this.#emptyChain ??= new StreamChain(this.#scope, [], position))
   }
 
   runProcessLLMResponse(at: At<typeof runProcessLLMResponse>): MaybePromise<void> {

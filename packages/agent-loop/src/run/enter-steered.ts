@@ -4,9 +4,14 @@ import type { Run } from './run.ts'
 import type { WaitingMessage } from './steering.ts'
 
 /** Lets in what waits for the next step. Throws: the tripwire of a processor, after the message is out again. */
-export async function enterSteered(run: Run): Promise<void> {
-  const { steering } = run.options
-  for (let waiting = steering?.take(); waiting; waiting = steering?.take()) await enter(run, waiting)
+export function enterSteered(run: Run): Promise<void> | undefined {
+  const first = run.options.steering?.take()
+  return first && enterAll(run, first)
+}
+
+async function enterAll(run: Run, first: WaitingMessage): Promise<void> {
+  for (let waiting: WaitingMessage | undefined = first; waiting; waiting = run.options.steering?.take())
+    await enter(run, waiting)
 }
 
 async function enter(run: Run, { message, settle, refuse }: WaitingMessage): Promise<void> {

@@ -86,10 +86,10 @@ async function takeSteps(run: Run, resumed: ResumedRun | undefined): Promise<Sto
   }
 }
 
-async function nextStep(run: Run): Promise<FinishedStep | SuspendedStep> {
+function nextStep(run: Run): Promise<FinishedStep | SuspendedStep> {
   run.signal.throwIfAborted()
-  if (run.options.steering) await enterSteered(run)
-  return runStep(run)
+  const entered = enterSteered(run)
+  return entered ? entered.then(() => runStep(run)) : runStep(run)
 }
 
 /** An answer is not the end when somebody has said more, and there is a step left to hear it. */

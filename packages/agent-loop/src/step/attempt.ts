@@ -62,7 +62,8 @@ export class Attempt {
   readonly #chain: StreamChain
   #inputs: InputCallbacks | undefined
   #held: Chunk[] | undefined
-  #turn: Promise<void> = Promise.resolve()
+  /** Pending while a chunk of a tool is on its way. */
+  #turn: PromiseLike<void> | undefined
 
   constructor(run: Run, parts: readonly MessagePart[] = []) {
     this.#run = run
@@ -100,10 +101,15 @@ export class Attempt {
   }
 
   /** Waits for the chunk before: tools finish in any order, the chain takes one at a time. */
-  takeInTurn(chunk: Chunk): Promise<void> {
-    const turn = this.#turn.then(() => this.take(chunk))
-    this.#turn = turn.catch(() => {})
-    return turn
+  takeInTurn(chunk: Chunk): MaybePromise<void> {
+    const taken = this.#turn ? this.#turn.then(() => this.take(chunk)) : this.take(chunk)
+    if (!isPromiseLike(taken)) return
+    const over = () => {
+      if (this.#turn === turn) this.#turn = undefined
+    }
+    const turn: PromiseLike<void> = taken.then(over, over)
+    this.#turn = turn
+    return taken
   }
 
   /** Application data of a tool or a processor. */

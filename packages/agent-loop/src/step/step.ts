@@ -66,7 +66,11 @@ export function resumeStep(run: Run, { open, before, decided }: ResumedStep): Pr
   })
 }
 
-async function inTime<T>(run: Run, step: () => Promise<T>): Promise<T> {
+function inTime<T>(run: Run, step: () => Promise<T>): Promise<T> {
+  return run.timeouts.stepMs === undefined && !run.telemetry ? step() : timed(run, step)
+}
+
+async function timed<T>(run: Run, step: () => Promise<T>): Promise<T> {
   const stopClock = deadline({ ms: run.timeouts.stepMs, of: `Step ${run.stepNumber}` }, error => run.abort(error))
   try {
     if (run.telemetry) await run.telemetry.beginStep()
@@ -231,7 +235,8 @@ async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise
   const isUnheard = attempt.toolCalls.length > 0 || awaitsProvider(run, attempt)
   const goesOn = isUnheard && allCallsAnswered(run, attempt)
   const { onStepFinish } = run.options
-  await run.whileRunning(onStepFinish?.(result as never, { loopState: () => saveRun(run, { goesOn, before }) }))
+  if (onStepFinish)
+    await run.whileRunning(onStepFinish(result as never, { loopState: () => saveRun(run, { goesOn, before }) }))
   return { goesOn, before }
 }
 

@@ -7,6 +7,7 @@ import {
   type MessagePart,
   type ToolPart,
 } from '@lockstep/message-list'
+import type { MaybePromise } from '@lockstep/processors'
 import { verifyToolApprovalSignature } from '../ai-internal.ts'
 import type { Attempt } from '../step/attempt.ts'
 import { LoopError } from '../errors.ts'
@@ -59,11 +60,7 @@ export async function enterAnswers(run: Run, prologue: Attempt): Promise<void> {
   if (continued) run.list.as({ id: 'loop', step: 0 }).add(continued, 'response')
 }
 
-function guardedAnswer(
-  run: Run,
-  prologue: Attempt,
-  part: AnsweredCall['part'],
-): Promise<GuardedToolCall> | GuardedToolCall {
+function guardedAnswer(run: Run, prologue: Attempt, part: AnsweredCall['part']): MaybePromise<GuardedToolCall> {
   const { toolCallId, input, approval } = part
   const { id: approvalId, approved, reason = refusal } = approval
   if (approved) return guardToolCall(run, prologue, { part, approval: { approvalId } })

@@ -1,6 +1,12 @@
 // Before tools start: every call of the step passes processToolCall, then the approvals, in order.
 import { isToolPart, toolNameOf, type AgentMessage, type MessageList, type ToolPart } from '@lockstep/message-list'
-import { isPromiseLike, type GivenApproval, type ToolCallInfo, type ToolCallVerdict } from '@lockstep/processors'
+import {
+  isPromiseLike,
+  type GivenApproval,
+  type MaybePromise,
+  type ToolCallInfo,
+  type ToolCallVerdict,
+} from '@lockstep/processors'
 import { isDeepEqualData, NoSuchToolError, type ToolSet, type TypedToolCall } from 'ai'
 import { resolveToolApproval } from '../ai-internal.ts'
 import type { Attempt } from '../step/attempt.ts'
@@ -24,38 +30,62 @@ const answering: ReadonlySet<string> = new Set(['stop', 'tool-calls'])
 export async function guardToolCalls(run: Run, attempt: Attempt): Promise<readonly GuardedToolCall[]> {
   if (!answering.has(attempt.summary!.finishReason)) return []
   const guarded: GuardedToolCall[] = []
-  for (const part of toolPartsOf(partsOf(run.list, attempt.place!)))
-    if (part.state === 'input-available' && !part.providerExecuted)
-      guarded.push(await guardToolCall(run, attempt, { part }))
+  for (const part of toolPartsOf(partsOf(run.list, attempt.place!))) {
+    if (part.state !== 'input-available' || part.providerExecuted) continue
+    const call = guardToolCall(run, attempt, { part })
+    guarded.push(isPromiseLike(call) ? await call : call)
+  }
   return guarded
 }
 
-/** Passes one call through the guards. `approval` is there when a person has approved it: nobody is asked again. */
-export async function guardToolCall(
-  run: Run,
-  attempt: Attempt,
-  { part, approval }: { readonly part: ToolPart; readonly approval?: GivenApproval },
-): Promise<GuardedToolCall> {
+/** A call that a person may have approved: then nobody is asked again. */
+interface CallToGuard {
+  readonly part: ToolPart
+  readonly approval?: GivenApproval
+}
+
+/** Passes one call through the guards. */
+export function guardToolCall(run: Run, attempt: Attempt, call: CallToGuard): MaybePromise<GuardedToolCall> {
+  const { part, approval } = call
   const { toolCallId, input } = part
   const toolCall: ToolCallInfo = { toolCallId, toolName: toolNameOf(part), input }
   const judged = run.runner.runProcessToolCall({ position: run.position, toolCall, approval })
-  const verdict = isPromiseLike(judged) ? await judged : judged
+  if (isPromiseLike(judged)) return judged.then(verdict => checkedCall(run, attempt, { ...call, verdict }))
+  return checkedCall(run, attempt, { ...call, verdict: judged as ToolCallVerdict })
+}
+
+interface JudgedCall extends CallToGuard {
+  readonly verdict: ToolCallVerdict
+}
+
+/** Checks the input that the processors left, unless it is known to fit. */
+function checkedCall(run: Run, attempt: Attempt, call: JudgedCall): MaybePromise<GuardedToolCall> {
+  const { part, verdict } = call
   const mayRun = verdict.type === 'run' || verdict.type === 'asked'
   const known = mayRun ? knownInput(attempt, part, verdict.input) : verdict
-  const checked = known ?? (await checkedInput(attempt, part, verdict.input))
-  const isRewritten = checked.type === 'run' && verdict.type !== 'denied' && verdict.input !== input
-  const final = isRewritten ? rewritten(run, part, checked.input) : input
-  const guarded: GuardedToolCall = {
-    ...toolCall,
-    input: final,
+  const guard = (checked: GuardedToolCall['verdict']) => approvedCall(run, attempt, { ...call, checked })
+  return known ? guard(known) : checkedInput(attempt, part, verdict.input).then(guard)
+}
+
+/** Puts the input into the conversation that will be used, and asks who has to approve it. */
+function approvedCall(
+  run: Run,
+  attempt: Attempt,
+  { part, approval, verdict, checked }: JudgedCall & { readonly checked: GuardedToolCall['verdict'] },
+): MaybePromise<GuardedToolCall> {
+  const isRewritten = checked.type === 'run' && verdict.type !== 'denied' && verdict.input !== part.input
+  const call: GuardedToolCall = {
+    toolCallId: part.toolCallId,
+    toolName: toolNameOf(part),
+    input: isRewritten ? rewritten(run, part, checked.input) : part.input,
     dynamic: part.type === 'dynamic-tool',
     verdict: checked,
   }
-  if (checked.type !== 'run' || approval) return guarded
+  if (checked.type !== 'run' || approval) return call
   const asked = verdict.type === 'asked' ? { ...verdict, input: checked.input } : undefined
-  const isJudged = run.options.toolApproval !== undefined || toolOf(attempt, guarded)?.needsApproval !== undefined
-  if (!isJudged) return asked ? { ...guarded, verdict: asked } : guarded
-  return { ...guarded, verdict: await approved(run, attempt, { call: guarded, verdict: checked, asked }) }
+  const isJudged = run.options.toolApproval !== undefined || toolOf(attempt, call)?.needsApproval !== undefined
+  if (!isJudged) return asked ? { ...call, verdict: asked } : call
+  return approved(run, attempt, { call, verdict: checked, asked }).then(decided => ({ ...call, verdict: decided }))
 }
 
 function toolOf(attempt: Attempt, { toolName }: ToolCallInfo): ToolSet[string] | undefined {

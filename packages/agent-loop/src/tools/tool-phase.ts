@@ -175,8 +175,10 @@ function review(run: Run, { call, outcome }: Settlement): MaybePromise<ToolOutco
 async function reviewed(run: Run, attempt: Attempt, settlement: Settlement): Promise<ToolOutcome> {
   const { call } = settlement
   try {
-    const outcome = await review(run, settlement)
-    await attempt.takeInTurn(outcomeChunk(run, call, outcome))
+    const judged = review(run, settlement)
+    const outcome = isPromiseLike(judged) ? await judged : (judged as ToolOutcome)
+    const shown = attempt.takeInTurn(outcomeChunk(run, call, outcome))
+    if (shown) await shown
     return outcome
   } catch (error) {
     if (!TripWire.isInstance(error) || !run.grantRetry(error)) throw error
