@@ -1,5 +1,5 @@
 // What a run leaves behind: a value, whatever way it ended.
-import type { AgentMessage, MessageList } from '@lockstep/message-list'
+import type { AgentMessage, MessageList, Views } from '@lockstep/message-list'
 import type { ReasoningOutput, StepRecord, StepResult, StopReason, ToolCallInfo, TripWire } from '@lockstep/processors'
 import type {
   FinishReason,
@@ -10,6 +10,7 @@ import type {
   TypedToolError,
   TypedToolResult,
 } from 'ai'
+import { lazyProperty } from '../lazy-property.ts'
 import type { LoopState } from './loop-state.ts'
 import type { PendingApproval } from '../tools/pending-approval.ts'
 import type { Run } from './run.ts'
@@ -134,19 +135,12 @@ function suspensionOf(run: Run, { stopReason }: Ending): Pick<LoopResult, 'pendi
   return { pendingApprovals, loopState: run.loopState }
 }
 
-/** The messages are converted when somebody asks for them. */
+/** They are converted when somebody asks for them. */
+const withMessages = lazyProperty('messages', (view: Views['response']) => view.model())
+
 function responseOf(run: Run, last: StepResult | undefined): LoopResult['response'] {
-  const view = run.list.get.response
   const { id, modelId, timestamp, headers } = last?.response ?? noResponse
-  return Object.freeze({
-    id,
-    modelId,
-    timestamp,
-    headers,
-    get messages() {
-      return view.model()
-    },
-  })
+  return Object.freeze(withMessages({ id, modelId, timestamp, headers }, run.list.get.response))
 }
 
 function tripwireOf(run: Run, tripwire: TripWire | undefined): RunTripwire | undefined {

@@ -12,6 +12,7 @@ import {
   untilAborted,
   type Chunk,
   type DataChunk,
+  type HookEffect,
   type MaybePromise,
   type ModelCallRequest,
   type ModelCallResult,
@@ -22,6 +23,7 @@ import {
   type StepResult,
   type StepSettings,
   type SystemMessage,
+  type TracingContext,
 } from '@lockstep/processors'
 import { generateId as defaultId, type LanguageModelUsage, type ToolSet } from 'ai'
 import type { Attempt } from '../step/attempt.ts'
@@ -44,7 +46,7 @@ import { TraceRecorder } from './trace.ts'
 import { sumUsage, UsageAccount } from './usage.ts'
 
 /** The state of a run. It lives as long as the run and belongs to it alone. */
-export class Run {
+export class Run implements RunHost {
   readonly runId: string
   readonly options: RunLoopOptions
   readonly list: MessageList
@@ -53,6 +55,8 @@ export class Run {
   readonly usage = new UsageAccount()
   readonly recorder = new TraceRecorder()
   readonly requestContext: RequestContext
+  readonly tracingContext: TracingContext
+  readonly resolveModel = resolveModel
   readonly warnings: string[] = []
   readonly generateId: () => string
   readonly settings: StepSettings
@@ -128,9 +132,10 @@ export class Run {
     this.signal = this.#abort.signal
     this.timeouts = typeof options.timeout === 'number' ? { totalMs: options.timeout } : (options.timeout ?? {})
     this.requestContext = options.requestContext ?? new RequestContext()
+    this.tracingContext = options.tracingContext ?? {}
     this.#unlink = follow(options.abortSignal, this.#abort)
     this.#stopClock = deadline({ ms: this.timeouts.totalMs, of: 'The run' }, error => this.abort(error))
-    this.runner = new ProcessorRunner(withPrepareStep(options), this.#host(), saved)
+    this.runner = new ProcessorRunner(withPrepareStep(options), this, saved)
     this.settings = frozenSettings(settingsOf(options))
     this.retryBudget = options.maxProcessorRetries ?? (options.errorProcessors?.length ? 10 : 0)
     this.hold = holdOf(options)
@@ -294,22 +299,18 @@ export class Run {
     throw error
   }
 
-  #host(): RunHost {
-    const { usage } = this
-    return {
-      runId: this.runId,
-      list: this.list,
-      abortSignal: this.signal,
-      requestContext: this.requestContext,
-      tracingContext: this.options.tracingContext ?? {},
-      get totalUsage() {
-        return usage.total
-      },
-      writeData: (chunk, processorId) => this.writeData(chunk, processorId),
-      callModel: (request, processorId) => this.#callModel(request, processorId),
-      resolveModel,
-      onEffect: effect => this.telemetry?.note(effect),
-    }
+  // What processors need of the run.
+
+  get abortSignal(): AbortSignal {
+    return this.signal
+  }
+
+  get totalUsage(): LanguageModelUsage {
+    return this.usage.total
+  }
+
+  onEffect(effect: HookEffect): void {
+    this.telemetry?.note(effect)
   }
 
   /** Shows application data and keeps it in the response, as its writer asks. */
@@ -324,7 +325,7 @@ export class Run {
     else await this.show(chunk)
   }
 
-  async #callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult> {
+  async callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult> {
     const model = request.model === undefined ? this.settings.model : resolveModel(request.model)
     const book = (usage: LanguageModelUsage) => this.usage.book(usage, processorId)
     const call = () => callDetached(model, request, { abortSignal: this.signal, book })

@@ -1,7 +1,9 @@
 // What a tool is given besides its input: the AI SDK's options, and the run's own.
+import type { MessageList } from '@lockstep/message-list'
 import type { MaybePromise } from '@lockstep/processors'
 import type { ModelMessage, ToolSet } from 'ai'
 import { validateToolContext } from '../ai-internal.ts'
+import { lazyProperty } from '../lazy-property.ts'
 import type { Run } from '../run/run.ts'
 
 /** A call of a tool, as far as the tool's options need it. */
@@ -20,17 +22,10 @@ export function toolOptions(run: Run, tool: ToolSet[string], use: ToolUse): Mayb
   return validateToolContext({ toolName, context: given, contextSchema }).then(context => optionsOf(run, use, context))
 }
 
+/** Most tools do not ask for them. */
+const withMessages = lazyProperty('messages', (list: MessageList): ModelMessage[] => [...list.get.all.model()])
+
 function optionsOf(run: Run, { toolCallId, signal }: ToolUse, context: unknown): object {
-  return {
-    toolCallId,
-    /** Made when a tool asks for it, since most do not. */
-    get messages(): ModelMessage[] {
-      return [...run.list.get.all.model()]
-    },
-    abortSignal: signal,
-    context,
-    requestContext: run.requestContext,
-    writer: run.toolWriter,
-    runId: run.runId,
-  }
+  const { requestContext, toolWriter: writer, runId } = run
+  return withMessages({ toolCallId, abortSignal: signal, context, requestContext, writer, runId }, run.list)
 }
