@@ -15,10 +15,12 @@ export function frozen<const T extends object>(fields: T): T {
 /** Deeper nesting than any conversation has; what is deeper would overflow the stack of whoever reads it. */
 const maxDepth = 200
 
-interface Walk {
-  readonly root: string
-  readonly trail: (string | number)[]
-  readonly ancestors: object[]
+/** Where copying is: an object, the key in it whose value is being copied, and what is around it. */
+interface Place {
+  readonly object: object | undefined
+  readonly around: Place | undefined
+  readonly depth: number
+  key: string | number
 }
 
 /**
@@ -28,10 +30,10 @@ interface Walk {
  * Throws: `unsafe-data` for cycles, bigints, prototype-polluting keys and nesting deeper than 200, with the path.
  */
 export function frozenJson(value: unknown, path: string): unknown {
-  return copy(value, { root: path, trail: [], ancestors: [] }) ?? null
+  return copy(value, { object: undefined, around: undefined, depth: 0, key: path }) ?? null
 }
 
-function copy(value: unknown, walk: Walk): unknown {
+function copy(value: unknown, place: Place): unknown {
   switch (typeof value) {
     case 'string':
       return wellFormed(value)
@@ -41,45 +43,49 @@ function copy(value: unknown, walk: Walk): unknown {
     case 'boolean':
       return value
     case 'bigint':
-      return refuse(walk, `is the bigint ${value}n, which JSON cannot carry. Pass it as a string or a number.`)
+      return refuse(place, `is the bigint ${value}n, which JSON cannot carry. Pass it as a string or a number.`)
     case 'object':
-      return value === null ? null : copyObject(value, walk)
+      return value === null ? null : copyObject(value, place)
     default:
       return undefined
   }
 }
 
-function copyObject(value: object, walk: Walk): unknown {
+function copyObject(value: object, around: Place): unknown {
   if (ArrayBuffer.isView(value)) return base64Of(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
   if (value instanceof ArrayBuffer) return base64Of(new Uint8Array(value))
-  if ('toJSON' in value && typeof value.toJSON === 'function') return copy((value.toJSON as () => unknown)(), walk)
-  if (walk.ancestors.includes(value)) refuse(walk, 'refers back to an object that contains it. Break the cycle.')
-  if (walk.ancestors.length >= maxDepth)
-    refuse(walk, `is nested deeper than ${maxDepth} levels. Flatten it, or pass it as text.`)
-  walk.ancestors.push(value)
-  const copied = Array.isArray(value) ? copyArray(value, walk) : copyRecord(value as Record<string, unknown>, walk)
-  walk.ancestors.pop()
-  return Object.freeze(copied)
+  if ('toJSON' in value && typeof value.toJSON === 'function') return copy((value.toJSON as () => unknown)(), around)
+  for (let place: Place | undefined = around; place !== undefined; place = place.around)
+    if (place.object === value) refuse(around, 'refers back to an object that contains it. Break the cycle.')
+  if (around.depth >= maxDepth)
+    refuse(around, `is nested deeper than ${maxDepth} levels. Flatten it, or pass it as text.`)
+  const place: Place = { object: value, around, depth: around.depth + 1, key: '' }
+  return Object.freeze(
+    Array.isArray(value) ? copyArray(value, place) : copyRecord(value as Record<string, unknown>, place),
+  )
 }
 
-function copyArray(value: readonly unknown[], walk: Walk): unknown[] {
+function copyArray(value: readonly unknown[], place: Place): unknown[] {
   const copied: unknown[] = []
   for (let index = 0; index < value.length; index++) {
-    walk.trail.push(index)
-    copied.push(copy(value[index], walk) ?? null)
-    walk.trail.pop()
+    place.key = index
+    copied.push(copy(value[index], place) ?? null)
   }
-  return copied
+  return exactly(copied)
 }
 
-function copyRecord(value: Record<string, unknown>, walk: Walk): Record<string, unknown> {
+/** The same elements in an array without room to grow. One that grew to a few elements has room for sixteen more. */
+export function exactly<T>(elements: readonly T[]): T[] {
+  return [...elements]
+}
+
+function copyRecord(value: Record<string, unknown>, place: Place): Record<string, unknown> {
   const copied: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
-    walk.trail.push(key)
-    if (isPolluting(key, value)) refuse(walk, 'is a key that can change the prototype of other objects. Remove it.')
-    const child = copy(value[key], walk)
+    place.key = key
+    if (isPolluting(key, value)) refuse(place, 'is a key that can change the prototype of other objects. Remove it.')
+    const child = copy(value[key], place)
     if (child !== undefined) copied[wellFormed(key)] = child
-    walk.trail.pop()
   }
   return copied
 }
@@ -91,9 +97,16 @@ function isPolluting(key: string, owner: Record<string, unknown>): boolean {
   return typeof child === 'object' && child !== null && Object.hasOwn(child, 'prototype')
 }
 
-function refuse(walk: Walk, reason: string): never {
-  const path = walk.root + walk.trail.map(step => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+function refuse(place: Place, reason: string): never {
+  let path = ''
+  for (let at: Place | undefined = place; at !== undefined; at = at.around) path = step(at) + path
   throw new MessageListError('unsafe-data', `${path} ${reason}`, { path })
+}
+
+/** The outermost key is the path of the whole value. */
+function step({ key, around }: Place): string {
+  if (around === undefined) return String(key)
+  return typeof key === 'number' ? `[${key}]` : `.${key}`
 }
 
 /** Repairs unpaired surrogates. The two string methods are ES2024: every supported engine has them, the ES2023 types do not. */

@@ -83,5 +83,6 @@ export function sharedCountOf(message: AgentMessage, made: Made<unknown>): numbe
 /** Keeps what was made of a message in the place of what was made before. */
 export function keepNewest(message: AgentMessage, purpose: Purpose, value: unknown): void {
   const lineage = Marked.lineageOf(message)
-  if (lineage !== undefined) lineage[purpose] = { of: message, value, current: message, sharedCount: Infinity }
+  const sharedCount = message.content.parts.length
+  if (lineage !== undefined) lineage[purpose] = { of: message, value, current: message, sharedCount }
 }

@@ -67,7 +67,7 @@ export class MessageList {
       this.#cell = options.cell
       return
     }
-    const { threadId, resourceId, generateId = () => crypto.randomUUID(), now = () => new Date(), snapshot } = options
+    const { threadId, resourceId, generateId = randomId, now = () => new Date(), snapshot } = options
     this.author = caller
     this.#cell = cellOf(snapshot === undefined ? ListSnapshot.begin() : listSnapshot(snapshot), {
       threadId,
@@ -312,6 +312,11 @@ export class MessageList {
     this.#cell.snapshot = transaction.finish(this.author, undoes)
     return this
   }
+}
+
+/** Node puts a UUID together of twenty pieces and keeps them all until somebody reads a letter: this makes it one. */
+function randomId(): string {
+  return crypto.randomUUID().toLowerCase()
 }
 
 function handle(cell: Cell, author: Author): MessageList {

@@ -1,5 +1,6 @@
 // The difference of two versions of a message as patches, found by identity: what is shared is not looked into.
 import type { Patch } from './change.ts'
+import { exactly } from '../frozen-json.ts'
 
 /** The way from one version to another, and the way back. */
 export interface Difference {
@@ -27,14 +28,10 @@ export function differenceOf(before: object, after: object, at: Path = []): Diff
 
 /** The difference that elements at the end of an array make, which had a length before. */
 export function additionOf(elements: readonly unknown[], length: number, at: Path): Difference {
-  const patches: Patch[] = []
-  const inverse: Patch[] = []
-  for (const [index, value] of elements.entries()) {
-    const path = [...at, length + index]
-    patches.push({ op: 'add', path, value })
-    inverse.push({ op: 'remove', path })
-  }
-  return { patches: frozen(patches), inverse: frozen(inverse.reverse()) }
+  const paths = elements.map((_, index) => [...at, length + index])
+  const patches = elements.map((value, index): Patch => ({ op: 'add', path: paths[index]!, value }))
+  const inverse = paths.map((path): Patch => ({ op: 'remove', path })).reverse()
+  return { patches: frozen(patches), inverse: frozen(inverse) }
 }
 
 function frozen(patches: readonly Patch[]): readonly Patch[] {
@@ -42,7 +39,7 @@ function frozen(patches: readonly Patch[]): readonly Patch[] {
     Object.freeze(patch.path)
     Object.freeze(patch)
   }
-  return Object.freeze(patches)
+  return Object.freeze(exactly(patches))
 }
 
 function compare([before, after]: readonly [unknown, unknown], path: Path, difference: DraftDifference): void {

@@ -1,7 +1,7 @@
 // Edits being applied: every step records itself and the step back, and nothing is visible until the list commits it.
 import type { Author, Change, Edit, Patch } from './change.ts'
 import { MessageListError } from '../errors.ts'
-import { frozen } from '../frozen-json.ts'
+import { exactly, frozen } from '../frozen-json.ts'
 import { withMoreParts, withPart, type AgentMessage, type MessagePart, type MessageSource } from '../message.ts'
 import { additionOf, differenceOf, type Difference } from './patches.ts'
 import { partsToAppend, restored } from '../reading/read-stored.ts'
@@ -159,8 +159,8 @@ export class Transaction {
     const change = frozen<Change>({
       sequence: (previous?.change.sequence ?? 0) + 1,
       author,
-      edits: Object.freeze(this.#edits),
-      inverse: Object.freeze(this.#inverse.reverse()),
+      edits: Object.freeze(exactly(this.#edits)),
+      inverse: Object.freeze(exactly(this.#inverse.reverse())),
       undoes,
     })
     return new ListSnapshot(this.sequence, this.systemMessages, Object.freeze({ change, previous }))
@@ -242,9 +242,9 @@ interface Place {
 }
 
 function insertion(message: AgentMessage, source: MessageSource, { after, before }: Place): Edit {
-  const edit = { type: 'insert' as const, message, source }
-  if (after === undefined) return before === undefined ? edit : { ...edit, before }
-  return before === undefined ? { ...edit, after } : { ...edit, after, before }
+  const type = 'insert'
+  if (after === undefined) return before === undefined ? { type, message, source } : { type, message, source, before }
+  return before === undefined ? { type, message, source, after } : { type, message, source, after, before }
 }
 
 /** Whether an edit puts its message right after one that an edit before it put in. */

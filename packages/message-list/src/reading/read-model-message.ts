@@ -1,7 +1,7 @@
 // Model messages on their way in. They have no ids, and spread one response over several messages: those that belong
 // together become one message here, and a tool's result goes to its call.
 import type { ProviderMetadata } from 'ai'
-import { frozen, type Frozen } from '../frozen-json.ts'
+import { exactly, frozen, type Frozen } from '../frozen-json.ts'
 import { fileAddress } from '../file-url.ts'
 import type { MessagePart, MessageSource, ToolPart } from '../message.ts'
 import { isToolPart } from '../message.ts'
@@ -76,7 +76,7 @@ export class ModelMessageReader {
     const draft: MessageDraft = {
       ...open.envelope,
       role: 'assistant',
-      parts: open.parts,
+      parts: exactly(open.parts),
       providerMetadata: open.options,
     }
     this.#readings.push({ type: 'message', draft, path: open.path, ...(open.isStep ? { isStep: true } : {}) })

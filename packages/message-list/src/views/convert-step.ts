@@ -1,6 +1,6 @@
 // One step of a message as a model sees it: what the assistant said, and what its tools answered.
 import { dataOfUrl } from '../file-url.ts'
-import { frozen } from '../frozen-json.ts'
+import { exactly, frozen } from '../frozen-json.ts'
 import { isToolPart, toolNameOf, type MessagePart, type ToolPart } from '../message.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
 import { modelOutputOf } from './tool-output.ts'
@@ -124,11 +124,9 @@ class StepConverter {
   }
 
   result(): Conversion {
-    const messages: ConvertedMessage[] = []
-    if (this.#content.length > 0)
-      messages.push(Object.freeze({ role: this.#context.role, content: Object.freeze(this.#content) }))
-    if (this.#answers.length > 0) messages.push(Object.freeze({ role: 'tool', content: Object.freeze(this.#answers) }))
-    return { messages, repairs: this.#repairs, hasFiles: this.#hasFiles }
+    const said = messageOf(this.#context.role, this.#content)
+    const answered = messageOf('tool', this.#answers)
+    return { messages: [...said, ...answered], repairs: this.#repairs, hasFiles: this.#hasFiles }
   }
 
   #say(part: object): void {
@@ -272,6 +270,11 @@ class StepConverter {
     })
     return Object.freeze({ ...output, value: Object.freeze(items) })
   }
+}
+
+/** The message that has such a content, if there is any. */
+function messageOf(role: ConvertedMessage['role'], content: readonly object[]): readonly ConvertedMessage[] {
+  return content.length === 0 ? [] : [Object.freeze({ role, content: Object.freeze(exactly(content)) })]
 }
 
 function inputOf(part: ToolPart): unknown {

@@ -44,7 +44,6 @@ const modelMessagesOfSegment = ({ messages }: Segment): Conversion => convertMes
 
 /** Converts messages in order. */
 export function convertMessages(messages: readonly AgentMessage[], target: Target): Conversion {
-  if (messages.length === 1) return convertMessage(messages[0]!, target)
   return joined(messages.map(message => convertMessage(message, target)))
 }
 
@@ -71,7 +70,8 @@ export function convertOpenMessage(message: AgentMessage): Conversion {
 }
 
 /** Puts conversions together. */
-export function joined(pieces: readonly Conversion[]): Conversion {
+function joined(pieces: readonly Conversion[]): Conversion {
+  if (pieces.length === 1) return pieces[0]!
   const messages: ConvertedMessage[] = []
   const repairs: PromptRepair[] = []
   let hasFiles = false
@@ -126,19 +126,18 @@ function converted(
   const reasonsInItems = before.reasonsInItems || rest.some(step => step.some(isReasoningItem))
   if (earlier !== undefined && reasonsInItems !== (earlier.value.last ?? beginning).reasonsInItems)
     return converted(message, context, undefined)
-  const messages: ConvertedMessage[] = []
-  const repairs: PromptRepair[] = []
+  const pieces: Conversion[] = []
   let last = kept
   for (const step of rest) {
     const piece = stepConversion(step, { ...context, reasonsInItems })
-    messages.push(...piece.messages)
-    repairs.push(...piece.repairs)
+    pieces.push(piece)
     last = stepAfter(last, step, piece)
   }
+  const added = joined(pieces)
   const body = {
-    messages: continued(earlier?.value.body.messages, before.messageCount, messages),
-    repairs: continued(earlier?.value.body.repairs, before.repairCount, repairs),
-    hasFiles: (last ?? beginning).hasFiles,
+    messages: continued(earlier?.value.body.messages, before.messageCount, added.messages),
+    repairs: continued(earlier?.value.body.repairs, before.repairCount, added.repairs),
+    hasFiles: before.hasFiles || added.hasFiles,
   }
   return { ...finished(message, body), last, body }
 }

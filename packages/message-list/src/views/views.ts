@@ -1,7 +1,7 @@
 // What is read from a list: each part of it in each format. Everything is frozen, and cached with its snapshot.
 import type { LanguageModel, ModelMessage, UIMessage } from 'ai'
-import { convertMessages, convertOpenMessage, convertSequence, joined } from './convert.ts'
-import type { Conversion, Target } from './convert-step.ts'
+import { convertMessages, convertOpenMessage, convertSequence } from './convert.ts'
+import type { Conversion, ConvertedMessage, Target } from './convert-step.ts'
 import { isToolPart, type AgentMessage, type MessagePart, type MessageSource } from '../message.ts'
 import { applyOverlay, overlaidSequence, type Overlay } from './overlay.ts'
 import { repair, type PromptRepair } from './prompt-repair.ts'
@@ -114,8 +114,12 @@ class SnapshotView implements View {
 
   model({ onRepair }: ModelOptions = {}): ModelMessage[] {
     const { messages, repairs } = this.#derive('model messages', () => {
-      const { messages: made, repairs: told } = joined(this.#withOpenEnd() ?? this.#convert('model'))
-      return { messages: Object.freeze(made), repairs: told }
+      const pieces = this.#withOpenEnd() ?? this.#convert('model')
+      const made: ConvertedMessage[] = []
+      return {
+        messages: Object.freeze(made.concat(...pieces.map(piece => piece.messages))),
+        repairs: pieces.flatMap(piece => piece.repairs),
+      }
     })
     if (onRepair !== undefined) repairs.forEach(onRepair)
     return messages as unknown as ModelMessage[]
