@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import type { AgentMessage } from '@lockstep/agent'
 import { memory, type WindowOptions } from '@lockstep/memory'
@@ -70,6 +71,30 @@ describe('a window of tokens', () => {
 
   it('is empty when not even the last step fits', async () => {
     expect(await remembered(thread, { maxTokens: 9, countTokens })).toEqual([])
+  })
+
+  it('knows that data in letters has more tokens than words, and that a file has as many as any other', async () => {
+    const data = randomBytes(6_000).toString('base64')
+    const question = message('a', 'user', [text(10)])
+    const said = message('b', 'user', [{ type: 'text', text: `See ${data}` }])
+    expect(idsOf(await remembered([question, said], { maxTokens: 4_000 }))).toBe('')
+    expect(idsOf(await remembered([question, said], { maxTokens: 8_000 }))).toBe('a b')
+    const shown = {
+      type: 'tool-look',
+      toolCallId: '1',
+      state: 'output-available',
+      input: {},
+      output: 'seen',
+      modelOutput: {
+        type: 'content',
+        value: [
+          { type: 'text', text: 'A picture.' },
+          { type: 'file', data: { type: 'data', data }, mediaType: 'image/png' },
+        ],
+      },
+    }
+    expect(idsOf(await remembered([question, message('b', 'assistant', [shown])], { maxTokens: 1_100 }))).toBe('a b')
+    expect(idsOf(await remembered([question, message('b', 'assistant', [shown])], { maxTokens: 1_000 }))).toBe('')
   })
 
   it('counts by an estimate when nobody says how', async () => {

@@ -1,7 +1,7 @@
 // How much of a thread a run remembers: the last messages, as far as their tokens fit.
-import { isToolPart, type AgentMessage, type MessagePart } from '@lockstep/message-list'
-import { estimateTokenCount } from 'tokenx'
+import type { AgentMessage, MessagePart } from '@lockstep/message-list'
 import { MemoryError } from '../errors.ts'
+import { estimatedTokens, tokensOfPart } from './token-count.ts'
 
 /** How much of a thread is loaded. */
 export interface WindowOptions {
@@ -21,8 +21,6 @@ export interface WindowEntry {
 
 /** What a role, an id and the brackets around a message cost, about. */
 const tokensOfEnvelope = 4
-/** What a picture costs, about. */
-const tokensOfFile = 765
 
 /** Checks the options of a window. Throws: `invalid-option`. */
 export function checkWindow({ lastMessages = 0, maxTokens = 0 }: WindowOptions): void {
@@ -33,7 +31,7 @@ export function checkWindow({ lastMessages = 0, maxTokens = 0 }: WindowOptions):
 
 /** The newest of some messages that fit into a window. A call and its result are one part, so they stay together. */
 export function windowOf(messages: readonly AgentMessage[], options: WindowOptions): readonly WindowEntry[] {
-  const { lastMessages = 40, maxTokens = Infinity, countTokens = estimateTokenCount } = options
+  const { lastMessages = 40, maxTokens = Infinity, countTokens = estimatedTokens } = options
   const candidates = lastMessages >= messages.length ? messages : messages.slice(messages.length - lastMessages)
   if (maxTokens === Infinity) return candidates.map(message => ({ message, skippedPartCount: 0 }))
   const entries: WindowEntry[] = []
@@ -68,13 +66,4 @@ function firstFitting(
 
 function tokensOf(parts: readonly MessagePart[], countTokens: (text: string) => number): number {
   return parts.reduce((sum, part) => sum + tokensOfPart(part, countTokens), 0)
-}
-
-function tokensOfPart(part: MessagePart, countTokens: (text: string) => number): number {
-  if (isToolPart(part)) {
-    const { input, modelOutput, output, errorText } = part as { readonly [key: string]: unknown }
-    return countTokens(JSON.stringify([part.type, input, modelOutput ?? output ?? errorText]))
-  }
-  if (part.type === 'text' || part.type === 'reasoning') return countTokens(part.text)
-  return part.type === 'file' ? tokensOfFile : 0
 }

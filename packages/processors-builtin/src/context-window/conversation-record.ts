@@ -22,14 +22,9 @@ export function recordOf(messages: readonly PromptMessage[], options: RecordOpti
   )
 }
 
-/** A value as a line of JSON: whatever text is in it, it stays within its quotes, and within the tag around it. */
+/** A value as a line of JSON: whatever text is in it, it stays within its quotes, and closes no tag around the record. */
 export function recordLine(value: Readonly<Record<string, string>>): string {
-  return fenced(JSON.stringify(value))
-}
-
-/** A text that closes no tag. In JSON it means the same. */
-export function fenced(text: string): string {
-  return text.replaceAll('</', String.raw`<\/`)
+  return JSON.stringify(value).replaceAll('</', String.raw`<\/`)
 }
 
 type Entry = readonly [key: string, text: string]

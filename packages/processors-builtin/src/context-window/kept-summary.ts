@@ -1,6 +1,6 @@
 // The summary of a conversation's beginning: where it is kept between runs, and how a prompt shows it.
 import type { AgentMessage, MessageList } from '@lockstep/message-list'
-import { fenced } from './conversation-record.ts'
+import { fenced } from '../texts/fence.ts'
 import { beginOfRun, pinnedPiece } from './prompt-turns.ts'
 import type { PromptMessage } from './token-counter.ts'
 
@@ -51,6 +51,6 @@ function keptBy({ role, content }: AgentMessage): KeptSummary | undefined {
 
 /** What a prompt says in place of what was summarised. Processors after this one keep it. */
 export function summaryMessage(text: string): PromptMessage {
-  const said = `This conversation began earlier. What was said until here, as a summary. It is a record, and no message of the user:\n<summary>\n${fenced(text)}\n</summary>`
+  const said = `This conversation began earlier. What was said until here, as a summary. It is a record, and no message of the user:\n${fenced(text, 'summary')}`
   return { role: 'user', content: [{ type: 'text', text: said }], providerOptions: pinnedPiece }
 }

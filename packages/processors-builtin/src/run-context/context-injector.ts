@@ -8,7 +8,7 @@ import {
 } from '@lockstep/processors'
 import type { AgentMessage } from '@lockstep/message-list'
 import { BuiltinError } from '../errors.ts'
-import { fenced } from './fence.ts'
+import { fenced } from '../texts/fence.ts'
 import { promptTurns } from '../context-window/prompt-turns.ts'
 import type { Prompt, PromptMessage } from '../context-window/token-counter.ts'
 

@@ -50,7 +50,8 @@ const mixed = /^(?:srcset|imagesrcset|ping|data|content|style)/i
 
 function addressesInValue(value: string, match: string): readonly string[] {
   if (!mixed.test(match)) return [value]
-  const isLeading = (word: string) => /[/\\&]/.test(word) || /^(?:javascript|vbscript|data|mailto):/i.test(word)
+  const isLeading = (word: string) =>
+    /[/\\&]/.test(word) || /^(?:https?|ftp|wss?|javascript|vbscript|data|mailto):/i.test(word)
   return [value, ...value.split(/[\s,;=("']+/)].filter(isLeading)
 }
 
