@@ -101,7 +101,8 @@ function characterOf(codePoint: number): string {
 function targetOn(page: string, address: string): LinkTarget | undefined {
   const url = URL.parse(address, page)
   // What no parser reads may be read by one that is less strict.
-  if (url === null) return /[/\\]{2}/.test(address) ? { host: '', carriesData: true } : undefined
+  if (url === null)
+    return /[/\\]{2}|^\s*(?:https?|ftp|wss?):/i.test(address) ? { host: '', carriesData: true } : undefined
   const { protocol, hostname, search } = url
   if (hosted.has(protocol)) {
     const host = hostname.replace(/\.$/, '')
