@@ -73,6 +73,28 @@ export function idsOf(edit: Edit): readonly string[] {
 /** The changes of a log, oldest first, as far back as `until` (which is not included). */
 export function changesOf(log: ChangeLog | undefined, until?: ChangeLog): readonly Change[] {
   const changes: Change[] = []
-  for (let entry = log; entry !== undefined && entry !== until; entry = entry.previous) changes.push(entry.change)
+  for (let entry = log; entry !== undefined && entry !== until; entry = entry.previous)
+    changes.push(settled(entry.change))
   return changes.reverse()
+}
+
+/** Freezes a change for who asks for it. Most are never asked for, and before that nobody has them to write to. */
+function settled(change: Change): Change {
+  if (Object.isFrozen(change)) return change
+  for (const edits of [change.edits, change.inverse]) {
+    for (const edit of edits) {
+      if (edit.type === 'patch') settlePatches(edit.patches)
+      Object.freeze(edit)
+    }
+    Object.freeze(edits)
+  }
+  return Object.freeze(change)
+}
+
+function settlePatches(patches: readonly Patch[]): void {
+  for (const patch of patches) {
+    Object.freeze(patch.path)
+    Object.freeze(patch)
+  }
+  Object.freeze(patches)
 }

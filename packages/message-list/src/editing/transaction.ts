@@ -1,7 +1,7 @@
 // Edits being applied: every step records itself and the step back, and nothing is visible until the list commits it.
 import type { Author, Change, Edit, Patch } from './change.ts'
 import { MessageListError } from '../errors.ts'
-import { exactly, frozen } from '../frozen-json.ts'
+import { exactly } from '../frozen-json.ts'
 import { withMoreParts, withPart, type AgentMessage, type MessagePart, type MessageSource } from '../message.ts'
 import { additionOf, differenceOf, type Difference } from './patches.ts'
 import { partsToAppend, restored } from '../reading/read-stored.ts'
@@ -156,14 +156,11 @@ export class Transaction {
   finish(author: Author, undoes?: number): ListSnapshot {
     if (this.#edits.length === 0) return this.#base
     const previous = this.#base.log
-    const change = frozen<Change>({
-      sequence: (previous?.change.sequence ?? 0) + 1,
-      author,
-      edits: Object.freeze(exactly(this.#edits)),
-      inverse: Object.freeze(exactly(this.#inverse.reverse())),
-      undoes,
-    })
-    return new ListSnapshot(this.sequence, this.systemMessages, Object.freeze({ change, previous }))
+    const sequence = (previous?.change.sequence ?? 0) + 1
+    const [edits, inverse] = [exactly(this.#edits), exactly(this.#inverse.reverse())]
+    const change: Change =
+      undoes === undefined ? { sequence, author, edits, inverse } : { sequence, author, edits, inverse, undoes }
+    return new ListSnapshot(this.sequence, this.systemMessages, { change, previous })
   }
 
   #removeRun(position: number, count: number): void {
@@ -230,8 +227,8 @@ export class Transaction {
   }
 
   #record(edit: Edit, inverse: Edit): void {
-    this.#edits.push(Object.freeze(edit))
-    this.#inverse.push(Object.freeze(inverse))
+    this.#edits.push(edit)
+    this.#inverse.push(inverse)
   }
 }
 
