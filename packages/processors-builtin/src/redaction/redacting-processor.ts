@@ -1,7 +1,7 @@
 // The hooks of a redactor: every place in a run where text comes in, goes to the model, to a tool, or out. What is found
 // there, and what is done with it, is in redaction.ts.
-import type { LanguageModelPrompt } from '@lockstep/message-list'
-import type { Processor, ProcessorContext } from '@lockstep/processors'
+import { isToolPart, type LanguageModelPrompt, type MessagePart } from '@lockstep/message-list'
+import type { Processor, ProcessorContext, ProcessRunEndArgs, ProcessStepEndArgs } from '@lockstep/processors'
 import { rewriteMessages, rewritePrompt, rewritePromptMessage } from '../texts/rewritten-message.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import type { OpenText } from '../texts/rewritten-text.ts'
@@ -31,6 +31,8 @@ interface OpenRun {
   readonly stream: RewrittenStream<RedactionScope>
   /** Messages of prompts that need no second look. */
   readonly prompts: WeakMap<PromptMessage, PromptMessage>
+  /** Parts with errors and reasons that need none either. */
+  readonly told: WeakSet<MessagePart>
 }
 
 /** Makes a processor that redacts. */
@@ -44,7 +46,8 @@ export function redactingProcessor<TId extends string>(
     redaction.open(where, { vault: () => current().vault(), block: finding => current().block(finding) })
   const runOf = ({ state }: Pick<Context, 'state'>): OpenRun => {
     let run = runs.get(state)
-    if (!run) runs.set(state, (run = { stream: new RewrittenStream(openText), prompts: new WeakMap() }))
+    if (!run)
+      runs.set(state, (run = { stream: new RewrittenStream(openText), prompts: new WeakMap(), told: new WeakSet() }))
     return run
   }
   const scopeOf = ({ state, abort }: Context): RedactionScope => ({
@@ -54,6 +57,24 @@ export function redactingProcessor<TId extends string>(
   const redactIn = (where: FindingPlace, context: Context) => {
     const scope = scopeOf(context)
     return (text: string) => redaction.redact(text, where, scope)
+  }
+
+  /**
+   * What tools throw, and why calls are refused or asked about, comes into the conversation past all hooks: it is put
+   * right as soon as there is one.
+   */
+  const redactErrors = (context: ProcessStepEndArgs<RedactorState> | ProcessRunEndArgs<RedactorState>) => {
+    const { messageList, state } = context
+    const { told } = runOf(context)
+    const vault = () => (state.vault ??= emptyVault())
+    const scope = { vault, block: ({ kind }: Finding) => redaction.replacementOf(kind) }
+    const isNew = (part: MessagePart) => hasReason(part) && !told.has(part)
+    const messages = messageList.get.response.having(hasReason)
+    const redacted = rewriteMessages(messages, text => redaction.redact(text, 'tool-output', scope), isNew)
+    for (const { id, content } of redacted ?? [])
+      messageList.update(id, draft => void (draft.content.parts = content.parts as never))
+    for (const { content } of messageList.get.response.having(hasReason))
+      for (const part of content.parts) if (hasReason(part)) told.add(part)
   }
 
   return {
@@ -95,7 +116,15 @@ export function redactingProcessor<TId extends string>(
     },
 
     processOutputResult: context => rewriteMessages(context.messages, redactIn('result', context)),
+
+    processStepEnd: redactErrors,
+
+    processRunEnd: redactErrors,
   }
+}
+
+function hasReason(part: MessagePart): boolean {
+  return isToolPart(part) && (part.state === 'output-error' || part.approval !== undefined)
 }
 
 const places: { readonly [where in FindingPlace]: string } = {

@@ -69,8 +69,8 @@ export interface RedactorOptions {
 export interface RedactionScope {
   /** The tokens of the run. */
   vault(): TokenVault
-  /** Refuses what has been found. */
-  block(finding: Finding): never
+  /** Refuses what has been found, or gives what takes its place where nothing can be refused any more. */
+  block(finding: Finding): string
 }
 
 interface Rule extends SensitivePattern {
@@ -138,6 +138,11 @@ export class Redaction {
     return opened.push(text) + opened.end()
   }
 
+  /** What takes the place of a match. */
+  replacementOf(kind: string): string {
+    return (this.options.replacement ?? defaultReplacement)(kind)
+  }
+
   /** Gives the values of tokens back. */
   restore(text: string, scope: RedactionScope): string {
     if (!text.includes('<')) return text
@@ -176,7 +181,7 @@ export class Redaction {
     { where, scope }: { readonly where: FindingPlace; readonly scope: RedactionScope },
   ): string {
     const { kind, strategy } = rule
-    const { allow, replacement = defaultReplacement, hashKey, onFinding } = this.options
+    const { allow, hashKey, onFinding } = this.options
     if (allow?.some(allowed => (typeof allowed === 'string' ? allowed === text : text.search(allowed) >= 0)))
       return text
     if (where !== 'prompt') onFinding?.({ kind, strategy, where })
@@ -185,7 +190,7 @@ export class Redaction {
     if (strategy === 'hash') return `[${kind} ${digestOf(text, hashKey!)}]`
     if (strategy === 'tokenize') return tokenOf(scope.vault(), kind, text)
     if (strategy === 'block' && where !== 'prompt') return scope.block({ kind, strategy, where })
-    return replacement(kind)
+    return this.replacementOf(kind)
   }
 
   /** The rules with one of the strategies and a machine for them. */

@@ -1,5 +1,11 @@
 // Rewriting of what has a known form: messages of the conversation, and the prompt that goes to the model.
-import { isToolPart, type AgentMessage, type LanguageModelPrompt, type MessagePart } from '@lockstep/message-list'
+import {
+  isToolPart,
+  type AgentMessage,
+  type LanguageModelPrompt,
+  type MessagePart,
+  type ToolPart,
+} from '@lockstep/message-list'
 import { rewriteProperties } from './rewritten-value.ts'
 
 /** How texts are rewritten. */
@@ -27,11 +33,18 @@ function rewriteMessage(message: AgentMessage, rewritePartOf: (part: MessagePart
 
 function rewritePart(part: MessagePart, rewrite: RewriteText): MessagePart {
   if (part.type === 'text' || part.type === 'reasoning') return rewriteProperties(part, ['text'], rewrite)
-  if (isToolPart(part))
-    return rewriteProperties(part, ['input', 'rawInput', 'output', 'modelOutput', 'errorText'], rewrite)
+  if (isToolPart(part)) return rewriteToolPart(part, rewrite)
   if (part.type.startsWith('data-')) return rewriteProperties(part, ['data'], rewrite)
   if (part.type.startsWith('source-')) return rewriteProperties(part, ['url', 'title', 'filename'], rewrite)
   return part.type === 'file' ? rewriteProperties(part, ['filename'], rewrite) : part
+}
+
+function rewriteToolPart(part: ToolPart, rewrite: RewriteText): MessagePart {
+  const rewritten = rewriteProperties(part, ['input', 'rawInput', 'output', 'modelOutput', 'errorText'], rewrite)
+  const { approval } = rewritten
+  if (approval === undefined) return rewritten
+  const told = rewriteProperties(approval, ['reason', 'requestReason'], rewrite)
+  return told === approval ? rewritten : ({ ...rewritten, approval: told } as ToolPart)
 }
 
 /** Gives the prompt with its texts rewritten; `rewriteOne` rewrites one message, and may remember what it gave. */

@@ -107,6 +107,8 @@ const textNames: { readonly [type: string]: readonly string[] | undefined } = {
   'tool-result': ['input', 'output'],
   'tool-error': ['input', 'error'],
   'tool-output-denied': ['input', 'reason'],
+  'tool-approval-request': ['input', 'reason'],
+  'tool-approval-response': ['input', 'reason'],
   source: ['source'],
   'unknown-part': ['part'],
 }
