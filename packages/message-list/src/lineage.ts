@@ -27,8 +27,8 @@ class Anything {
 }
 
 /**
- * Puts a private field on an object, and nothing that could be seen or copied. Unlike a WeakMap, it costs the garbage
- * collector nothing, however long the conversation is.
+ * Puts a private field on an object that is not frozen yet, and nothing that could be seen or copied. Unlike a WeakMap,
+ * it costs the garbage collector nothing, however long the conversation is.
  */
 class Marked extends Anything {
   readonly #lineage: Lineage
