@@ -1,6 +1,5 @@
 // What the versions of a message have in common: the newest of what was made of them. It is kept with the messages
 // themselves, where nobody else sees it, and tells which messages are ours.
-
 import type { AgentMessage } from './message.ts'
 
 /** What a message can be made into. */
@@ -10,9 +9,11 @@ export type Purpose = 'prompt' | 'model' | 'ui'
 export interface Made<T> {
   readonly of: AgentMessage
   readonly value: T
+  /** The version that has come of that one since, and the number of parts that both begin with. */
+  readonly current: AgentMessage
+  readonly sharedCount: number
 }
 
-/** What was made, and the version that has come of its version since, with the number of parts that they begin with alike. */
 interface Newest extends Made<unknown> {
   current: AgentMessage
   sharedCount: number
@@ -75,8 +76,7 @@ export function newestOf<T>(message: AgentMessage, purpose: Purpose): Made<T> | 
 }
 
 /** How many parts a message begins with as the version does of which that was made. Undefined if that is not known. */
-export function sharedCountOf(message: AgentMessage, made: Made<unknown>): number | undefined {
-  const { current, sharedCount } = made as Newest
+export function sharedCountOf(message: AgentMessage, { current, sharedCount }: Made<unknown>): number | undefined {
   return current === message ? sharedCount : undefined
 }
 
