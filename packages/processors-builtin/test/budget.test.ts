@@ -141,6 +141,12 @@ describe('a budget', () => {
     ])
   })
 
+  it('of tool calls counts one under an id that was used before, and one with the name of what objects have', async () => {
+    const again = { toolCalls: [{ toolName: 'read', input: { n: 1 }, toolCallId: 'same' }] }
+    expect((await run([again, again, 'Done.'], { toolCalls: { read: 1 } })).ran).toEqual(['read'])
+    expect((await run([call('toString'), 'Done.'], { toolCalls: { read: 1 } })).events).toEqual([])
+  })
+
   it('of tool calls counts those of attempts that passed', async () => {
     let refusals = 0
     const picky: Processor = {

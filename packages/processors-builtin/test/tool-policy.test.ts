@@ -170,6 +170,12 @@ describe('the tool policy', () => {
     expect((await run({ otherwise: 'allow', limits: { '*': 0 } }, all)).ran).toEqual([])
   })
 
+  it('counts a call under an id that was used before', async () => {
+    const again = { toolCalls: [{ toolName: 'pay', input: { euros: 1 }, toolCallId: 'same' }] }
+    const { ran: done } = await run({ otherwise: 'allow', limits: { pay: 1 } }, [again, again, again])
+    expect(done).toEqual(['pay 1'])
+  })
+
   it('does not count the calls of an attempt that was withdrawn', async () => {
     const picky = {
       id: 'picky',

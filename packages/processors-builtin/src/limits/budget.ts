@@ -138,9 +138,10 @@ export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent,
     processToolCall({ toolCallId, toolName, stepNumber, state }) {
       const { toolCalls } = options
       const made = state.toolCalls ?? []
-      if (toolCalls === undefined || made.some(call => call.toolCallId === toolCallId)) return
+      const isKnown = made.some(call => call.toolCallId === toolCallId && call.stepNumber === stepNumber)
+      if (toolCalls === undefined || isKnown) return
       const isTotal = typeof toolCalls === 'number'
-      const of = isTotal ? toolCalls : (toolCalls[toolName] ?? Infinity)
+      const of = isTotal ? toolCalls : Object.hasOwn(toolCalls, toolName) ? toolCalls[toolName]! : Infinity
       const used = isTotal ? made.length : made.filter(call => call.toolName === toolName).length
       if (used < of) {
         state.toolCalls = [...made, { toolCallId, toolName, stepNumber }]

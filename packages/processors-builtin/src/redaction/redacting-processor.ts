@@ -2,6 +2,7 @@
 // there, and what is done with it, is in redaction.ts.
 import { isToolPart, type LanguageModelPrompt, type MessagePart } from '@lockstep/message-list'
 import type { Processor, ProcessorContext, ProcessRunEndArgs, ProcessStepEndArgs } from '@lockstep/processors'
+import { rewriteAnswer } from '../texts/rewritten-answer.ts'
 import { rewriteMessages, rewritePrompt, rewritePromptMessage } from '../texts/rewritten-message.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import type { OpenText } from '../texts/rewritten-text.ts'
@@ -115,7 +116,7 @@ export function redactingProcessor<TId extends string>(
       return output === context.output ? undefined : { output }
     },
 
-    processOutputResult: context => rewriteMessages(context.messages, redactIn('result', context)),
+    processOutputResult: context => rewriteAnswer(context.messages, redactIn('result', context)),
 
     processStepEnd: redactErrors,
 

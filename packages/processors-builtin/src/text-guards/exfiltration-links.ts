@@ -2,7 +2,7 @@
 import type { Processor, ProcessorContext } from '@lockstep/processors'
 import { AllowedHosts, guardedLinks, type LinkRules } from './guarded-links.ts'
 import { isMentioned } from './mentioned-addresses.ts'
-import { rewriteMessages } from '../texts/rewritten-message.ts'
+import { rewriteAnswer } from '../texts/rewritten-answer.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import { rewriteWith, type OpenText } from '../texts/rewritten-text.ts'
 import { rewriteValue } from '../texts/rewritten-value.ts'
@@ -114,7 +114,7 @@ export function exfiltrationLinks(
     },
 
     processOutputResult: context =>
-      rewriteMessages(
+      rewriteAnswer(
         context.messages,
         rewriteWith(open, 'result', () => context),
         ({ type }) => type === 'text' || type === 'reasoning',

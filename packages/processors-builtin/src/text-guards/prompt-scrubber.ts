@@ -3,7 +3,7 @@ import type { LanguageModelPrompt } from '@lockstep/message-list'
 import type { Processor, ProcessorContext } from '@lockstep/processors'
 import { BuiltinError } from '../errors.ts'
 import { PromptIndex } from './prompt-index.ts'
-import { rewriteMessages } from '../texts/rewritten-message.ts'
+import { rewriteAnswer } from '../texts/rewritten-answer.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import { rewriteWith, type OpenText } from '../texts/rewritten-text.ts'
 import { rewriteValue } from '../texts/rewritten-value.ts'
@@ -124,7 +124,7 @@ export function promptScrubber(options: PromptScrubberOptions = {}): Processor<'
     },
 
     processOutputResult: context =>
-      rewriteMessages(
+      rewriteAnswer(
         context.messages,
         scrubIn('result', context),
         ({ type }) => type === 'text' || type === 'reasoning',

@@ -71,7 +71,7 @@ export function toolPolicy<TOOLS extends ToolSet = ToolSet>(
   const decided = (call: Call, judged: Verdict) => {
     const { toolCallId, toolName, stepNumber, state } = call
     const calls = (state.calls ??= [])
-    const isKnown = calls.some(known => known.toolCallId === toolCallId)
+    const isKnown = calls.some(known => known.toolCallId === toolCallId && known.stepNumber === stepNumber)
     const full = judged.decision === 'deny' || isKnown ? undefined : fullLimit(toolName, calls, limits)
     const { decision, reason } = told(call, full ?? judged)
     if (decision === 'deny') return { deny: reason ?? `Calls of ${toolName} are not allowed.` }
