@@ -58,6 +58,16 @@ describe('what a tool gives', () => {
       expect((await lookedAt(() => output)).all).not.toContain(mail)
   })
 
+  it('is redacted when it is for the model alone', async () => {
+    const seen: string[] = []
+    const toModelOutput = () => ({ type: 'content' as const, value: [{ type: 'text' as const, text: mail }] })
+    const { result, prompts } = await runWith([redactor(), observer(seen)], {
+      model: [call, 'Done.'],
+      tools: { look: tool({ inputSchema: z.object({}), execute: () => 1, toModelOutput }) },
+    })
+    expect(written([seen, prompts, result])).not.toContain(mail)
+  })
+
   it('stays the same object when there is nothing in it, bytes and dates included', async () => {
     for (const output of [
       new Date(0),

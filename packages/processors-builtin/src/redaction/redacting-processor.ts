@@ -61,21 +61,21 @@ export function redactingProcessor<TId extends string>(
   }
 
   /**
-   * What tools throw, and why calls are refused or asked about, comes into the conversation past all hooks: it is put
-   * right as soon as there is one.
+   * What tools throw or have for the model alone, and why calls are refused or asked about, comes into the conversation
+   * past all hooks: it is put right as soon as there is one.
    */
-  const redactErrors = (context: ProcessStepEndArgs<RedactorState> | ProcessRunEndArgs<RedactorState>) => {
+  const redactOthers = (context: ProcessStepEndArgs<RedactorState> | ProcessRunEndArgs<RedactorState>) => {
     const { messageList, state } = context
     const { told } = runOf(context)
     const vault = () => (state.vault ??= emptyVault())
     const scope = { vault, block: ({ kind }: Finding) => redaction.replacementOf(kind) }
-    const isNew = (part: MessagePart) => hasReason(part) && !told.has(part)
-    const messages = messageList.get.response.having(hasReason)
+    const isNew = (part: MessagePart) => isPastHooks(part) && !told.has(part)
+    const messages = messageList.get.response.having(isPastHooks)
     const redacted = rewriteMessages(messages, text => redaction.redact(text, 'tool-output', scope), isNew)
     for (const { id, content } of redacted ?? [])
       messageList.update(id, draft => void (draft.content.parts = content.parts as never))
-    for (const { content } of messageList.get.response.having(hasReason))
-      for (const part of content.parts) if (hasReason(part)) told.add(part)
+    for (const { content } of messageList.get.response.having(isPastHooks))
+      for (const part of content.parts) if (isPastHooks(part)) told.add(part)
   }
 
   return {
@@ -118,14 +118,15 @@ export function redactingProcessor<TId extends string>(
 
     processOutputResult: context => rewriteAnswer(context.messages, redactIn('result', context)),
 
-    processStepEnd: redactErrors,
+    processStepEnd: redactOthers,
 
-    processRunEnd: redactErrors,
+    processRunEnd: redactOthers,
   }
 }
 
-function hasReason(part: MessagePart): boolean {
-  return isToolPart(part) && (part.state === 'output-error' || part.approval !== undefined)
+function isPastHooks(part: MessagePart): boolean {
+  if (!isToolPart(part)) return false
+  return part.state === 'output-error' || part.approval !== undefined || 'modelOutput' in part
 }
 
 const places: { readonly [where in FindingPlace]: string } = {

@@ -3,10 +3,10 @@ import type { LanguageModelPrompt, MessagePart } from '@lockstep/message-list'
 import type { Processor } from '@lockstep/processors'
 import type { NormalForm } from './composed-text.ts'
 import { NormalizedText, type NormalizedKind } from './normalized-text.ts'
-import { rewriteMessages, rewritePrompt, type RewriteText } from '../texts/rewritten-message.ts'
+import { rewriteMessages, rewritePrompt, rewritePromptMessage, type RewriteText } from '../texts/rewritten-message.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 import { rewriteWith, type OpenText } from '../texts/rewritten-text.ts'
-import { rewriteProperties, rewriteValue } from '../texts/rewritten-value.ts'
+import { rewriteValue } from '../texts/rewritten-value.ts'
 
 export type { NormalForm } from './composed-text.ts'
 export type { NormalizedKind } from './normalized-text.ts'
@@ -78,7 +78,7 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
       const { messages } = runOf(state)
       const normalized = rewritePrompt(prompt, message => {
         let known = messages.get(message)
-        if (!known) messages.set(message, (known = withErrors(message, normalizeIn('tool-output'))))
+        if (!known) messages.set(message, (known = withResults(message, normalizeIn('tool-output'))))
         return known
       })
       return normalized && { prompt: normalized }
@@ -103,15 +103,12 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
   }
 }
 
-/** What a tool throws is no result that a processor could change: it is put right where the model reads it. */
-function withErrors(message: PromptMessage, normalize: RewriteText): PromptMessage {
-  if (message.role !== 'tool') return message
-  const content = message.content.map(part =>
-    part.type === 'tool-result' && part.output.type.startsWith('error-')
-      ? rewriteProperties(part, ['output'], normalize)
-      : part,
-  )
-  return content.every((part, index) => part === message.content[index]) ? message : { ...message, content }
+/**
+ * What a tool throws, what it has for the model alone, and why a call was refused are no results that a processor could
+ * change: they are put right where the model reads them.
+ */
+function withResults(message: PromptMessage, normalize: RewriteText): PromptMessage {
+  return message.role === 'tool' ? rewritePromptMessage(message, normalize) : message
 }
 
 /** Reasoning goes back to its provider as it came. */
