@@ -64,6 +64,7 @@ export const works = {
   'heap-steps-400': { ...steps(400), ...heap, outputLength: 1_000 },
   'heap-chunks-0': { ...chunks(0), ...heap },
   'heap-chunks-5': { ...chunks(5), ...heap },
+  'heap-chunks-5-few': { ...chunks(5, { units: 2_000, deltas: 2_000 }), ...heap },
   'allocated-steps-200': { ...steps(200), ...allocation('step') },
   'allocated-chunks-20000': { ...chunks(0), ...allocation('chunk') },
   'concurrent-1000': {
