@@ -36,10 +36,11 @@ export function placeOfLast(list: MessageList, messageId: string): StepPlace {
 export function partsOf(list: MessageList, { messageId, start, index }: StepPlace): readonly MessagePart[] {
   const parts = list.find(messageId)?.content.parts ?? []
   const at = parts[index] === start ? index : parts.indexOf(start)
-  if (at < 0) return []
-  let end = at + 1
-  while (end < parts.length && parts[end]!.type !== 'step-start') end++
-  return parts.slice(at + 1, end)
+  const own: MessagePart[] = []
+  if (at < 0) return own
+  // One by one: V8 takes a slice of a frozen array many times slower.
+  for (let next = at + 1; next < parts.length && parts[next]!.type !== 'step-start'; next++) own.push(parts[next]!)
+  return own
 }
 
 /** The text of a step, as it stands in the conversation. */

@@ -81,6 +81,7 @@ export function runProcessInputStep(
   processors: readonly Processor[],
   start: InputStepStart,
 ): MaybePromise<PreparedStep> {
+  if (processors.length === 0) return { settings: start.settings, overlay: undefined }
   const chain = new InputStepChain(scope, start)
   const all = eachInOrder(processors, processor => chain.visit(processor))
   return isPromiseLike(all) ? all.then(() => chain.prepared) : chain.prepared

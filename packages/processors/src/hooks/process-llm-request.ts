@@ -51,9 +51,11 @@ const noSettings: Omit<StepSettings, 'model'> = Object.freeze({
 export function runProcessLLMRequest(
   scope: HookScope,
   processors: readonly Processor[],
-  { position, prompt, ...known }: PreparedCall,
+  prepared: PreparedCall,
 ): MaybePromise<ModelRequest> {
-  if (processors.length > 0) Object.freeze(prompt)
+  if (processors.length === 0) return { prompt: prepared.prompt, response: undefined }
+  const { position, prompt, ...known } = prepared
+  Object.freeze(prompt)
   const settings: StepSettings = { ...noSettings, ...known }
   let request: ModelRequest = { prompt, response: undefined }
   const all = eachInOrder(processors, processor => {

@@ -49,7 +49,7 @@ export function runProcessToolCall(
   at: CallOnItsWay,
 ): MaybePromise<ToolCallVerdict> {
   const start: ToolCallVerdict = { type: 'run', input: at.toolCall.input }
-  return passOn(scope, processors, { ...at, index: 0, verdict: start })
+  return processors.length === 0 ? start : passOn(scope, processors, { ...at, index: 0, verdict: start })
 }
 
 function passOn(

@@ -42,6 +42,7 @@ export function runProcessToolResult(
     readonly outcome: ToolOutcome
   },
 ): MaybePromise<ToolOutcome> {
+  if (processors.length === 0) return at.outcome
   let { outcome } = at
   const { providerExecuted = false, ...toolCall } = at.toolCall
   const { toolCallId } = toolCall
