@@ -8,5 +8,7 @@ export function frozenCopy<T>(value: T): T {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozenCopy(item)]))) as T
+  const copy = { ...value } as Record<string, unknown>
+  for (const key of Object.keys(copy)) copy[key] = frozenCopy(copy[key])
+  return Object.freeze(copy) as T
 }

@@ -1,6 +1,6 @@
 // When the loop ends after a step.
 import type { MaybePromise, StopReason } from '@lockstep/processors'
-import type { StopCondition } from 'ai'
+import type { StopCondition, ToolSet } from 'ai'
 import { defaultMaxSteps } from './options.ts'
 import type { Run } from './run.ts'
 import type { FinishedStep } from '../step/step.ts'
@@ -8,13 +8,13 @@ import type { FinishedStep } from '../step/step.ts'
 /** Why the loop ends here, or undefined when it goes on. */
 export function stopReasonAfter(run: Run, { goesOn }: FinishedStep): MaybePromise<StopReason | undefined> {
   if (!goesOn) return 'completed'
-  const conditions = [run.options.stopWhen ?? []].flat() as readonly StopCondition<never, never>[]
-  return conditions.length === 0 ? stopReasonByCount(run) : stopReasonBy(run, conditions)
+  const { stopWhen } = run.options
+  return stopWhen === undefined ? stopReasonByCount(run) : stopReasonBy(run, [stopWhen].flat())
 }
 
 async function stopReasonBy(
   run: Run,
-  conditions: readonly StopCondition<never, never>[],
+  conditions: readonly StopCondition<ToolSet, never>[],
 ): Promise<StopReason | undefined> {
   const steps = run.stepResults
   for (const condition of conditions)

@@ -18,7 +18,7 @@ export interface ToolInputOptions {
 
 /** Parses and validates the input of a call; asks `repairToolCall` when that fails. Never throws for bad input. */
 export async function parseToolCall(call: LanguageModelV4ToolCall, options: ToolInputOptions): Promise<ParsedToolCall> {
-  const { type: _, ...toolCall } = await parse({
+  const parsed = await parse({
     toolCall: call,
     tools: options.tools,
     repairToolCall: options.repairToolCall as Parameters<typeof parse>[0]['repairToolCall'],
@@ -26,7 +26,7 @@ export async function parseToolCall(call: LanguageModelV4ToolCall, options: Tool
     messages: [],
     abortSignal: options.abortSignal,
   })
-  return { toolCall: onlyDefined(toolCall) as unknown as ToolCallPayload }
+  return { toolCall: payloadOf(parsed) }
 }
 
 /** Checks an input that a processor or a person gave. A value that fits is what the tool gets. */
@@ -40,8 +40,9 @@ export async function checkToolInput(
   return result.success ? { value: result.value } : { error: result.error }
 }
 
-function onlyDefined(value: object): object {
-  const defined: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) defined[key] = item
-  return defined
+/** What is known of a call. */
+function payloadOf(parsed: object): ToolCallPayload {
+  const payload: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(parsed)) if (key !== 'type' && value !== undefined) payload[key] = value
+  return payload as unknown as ToolCallPayload
 }
