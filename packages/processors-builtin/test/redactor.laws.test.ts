@@ -77,7 +77,7 @@ describe('the redactor, for any text', () => {
       fc.asyncProperty(texts, places, async (text, cuts) => {
         const run = runOf(processor)
         const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }]
-        const request = await run.runner.runProcessLLMRequest({ position, prompt, model })
+        const request = await run.runner.runProcessLLMRequest({ position, prompt, settings: { model } })
         let shown = ''
         for (const piece of cut(textOfPrompt(request.prompt), cuts)) shown += textOf(await pass(run, delta(piece)))
         expect(shown + textOf(await run.chain.flush('block-end', 't'))).toBe(text)

@@ -255,7 +255,8 @@ describe('where a redactor works', () => {
     )
     run.list.addSystem('Write to help@acme.com')
     const ask = async () =>
-      (await run.runner.runProcessLLMRequest({ position, prompt: run.list.get.all.prompt(), model })).prompt
+      (await run.runner.runProcessLLMRequest({ position, prompt: run.list.get.all.prompt(), settings: { model } }))
+        .prompt
     const first = await ask()
     expect(first.map(({ content }) => content)).toMatchObject([
       'Write to help@acme.com',
@@ -269,7 +270,11 @@ describe('where a redactor works', () => {
     const run = runOf(redactor({ kinds: { email: 'tokenize' }, restore: { tools: ['send'] } }))
     run.list.add('Write to joe@example.com and jim@example.com, then to joe@example.com', 'input')
     await run.runner.runProcessInput(position)
-    const { prompt } = await run.runner.runProcessLLMRequest({ position, prompt: run.list.get.all.prompt(), model })
+    const { prompt } = await run.runner.runProcessLLMRequest({
+      position,
+      prompt: run.list.get.all.prompt(),
+      settings: { model },
+    })
     expect(prompt[0]!.content).toMatchObject([{ text: 'Write to <email-1> and <email-2>, then to <email-1>' }])
     const call = (toolName: string) =>
       run.runner.runProcessToolCall({
@@ -291,7 +296,7 @@ describe('where a redactor works', () => {
     const onFinding = (finding: Finding) => findings.push(finding)
     const run = runOf(redactor({ kinds: { email: 'tokenize' }, onFinding }))
     run.list.add(`joe@example.com, ${card}`, 'memory')
-    await run.runner.runProcessLLMRequest({ position, prompt: run.list.get.all.prompt(), model })
+    await run.runner.runProcessLLMRequest({ position, prompt: run.list.get.all.prompt(), settings: { model } })
     expect(findings).toEqual([])
     const outcome = await run.runner.runProcessToolResult({
       position,

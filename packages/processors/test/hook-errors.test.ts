@@ -24,7 +24,7 @@ const hooks: readonly HookRun[] = [
   {
     hook: 'processLLMRequest',
     array: 'inputProcessors',
-    go: run => run.runner.runProcessLLMRequest({ position: atStart, prompt: [], model: modelNamed('m') }),
+    go: run => run.runner.runProcessLLMRequest({ position: atStart, prompt: [], settings: { model: modelNamed('m') } }),
   },
   {
     hook: 'processAPIError',

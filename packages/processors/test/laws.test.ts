@@ -44,9 +44,10 @@ describe('a pipeline without processors', () => {
         expect((await runner.runProcessInputStep({ position: atStart, settings, feedback: undefined })).settings).toBe(
           settings,
         )
-        expect((await runner.runProcessLLMRequest({ position: atStart, prompt, model: modelNamed('m') })).prompt).toBe(
-          prompt,
-        )
+        expect(
+          (await runner.runProcessLLMRequest({ position: atStart, prompt, settings: { model: modelNamed('m') } }))
+            .prompt,
+        ).toBe(prompt)
         const chain = runner.streamChain(atStart)
         for (const one of chunks) expect(chain.pass(one)).toBe(one)
         expect(await chain.flush('finish')).toEqual([])

@@ -14,7 +14,12 @@ const requesting = (...hooks: Request[]) => {
   })
   const prompt = run.list.get.all.prompt()
   const model = modelNamed('m')
-  return { run, prompt, model, go: () => run.runner.runProcessLLMRequest({ position: atStart, prompt, model }) }
+  return {
+    run,
+    prompt,
+    model,
+    go: () => run.runner.runProcessLLMRequest({ position: atStart, prompt, settings: { model } }),
+  }
 }
 
 describe('processLLMRequest', () => {
@@ -45,7 +50,7 @@ describe('processLLMRequest', () => {
       seen.push({ modelSettings, tools, activeTools })
     })
     const settings = { modelSettings: { temperature: 1 }, activeTools: ['a'] }
-    await run.runner.runProcessLLMRequest({ position: atStart, prompt, model, ...settings })
+    await run.runner.runProcessLLMRequest({ position: atStart, prompt, settings: { model, ...settings } })
     expect(seen).toEqual([{ ...settings, tools: {} }])
   })
 

@@ -23,7 +23,7 @@ describe('state', () => {
     const toolCall = { toolCallId: 'c', toolName: 't', input: {} }
     await runner.runProcessInput(atStart)
     await runner.runProcessInputStep({ position: atStart, settings: {} as never, feedback: undefined })
-    await runner.runProcessLLMRequest({ position: atStart, prompt: [], model })
+    await runner.runProcessLLMRequest({ position: atStart, prompt: [], settings: { model } })
     await runner.runProcessAPIError({ position: atStart, error: 'x', shownChunkCount: 0 })
     const chain = runner.streamChain(atStart)
     await chain.pass(text('a'))

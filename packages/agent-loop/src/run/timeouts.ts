@@ -30,16 +30,8 @@ export function deadline(
 }
 
 /** Runs `work` under a signal that fires with `signal`, or when the time is over. */
-export function withDeadline<T>(
-  limit: { readonly ms: number | undefined; readonly of: string },
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  return limit.ms === undefined ? work(signal) : underDeadline(limit, signal, work)
-}
-
-async function underDeadline<T>(
-  limit: { readonly ms: number | undefined; readonly of: string },
+export async function withDeadline<T>(
+  limit: { readonly ms: number; readonly of: string },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -66,10 +66,9 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
     else if (part.type === 'reasoning') reasoning.push(reasoningOf(part))
     else if (part.type === 'file') files.push({ mediaType: part.mediaType, url: part.url })
     else if (isToolPart(part)) {
-      const call = callOf(part)
-      toolCalls.push({ type: 'tool-call', ...call })
-      if (part.state === 'output-available') toolResults.push({ type: 'tool-result', ...call, output: part.output })
-      if (part.state === 'output-error') toolErrors.push({ type: 'tool-error', ...call, error: part.errorText })
+      toolCalls.push(callOf(part, 'tool-call'))
+      if (part.state === 'output-available') toolResults.push({ ...callOf(part, 'tool-result'), output: part.output })
+      if (part.state === 'output-error') toolErrors.push({ ...callOf(part, 'tool-error'), error: part.errorText })
     }
   }
   return {
@@ -88,12 +87,10 @@ function reasoningOf({ text, providerMetadata }: Extract<MessagePart, { type: 'r
   return { type: 'reasoning', text, ...metadata }
 }
 
-function callOf(part: ToolPart): object {
-  return {
-    toolCallId: part.toolCallId,
-    toolName: toolNameOf(part),
-    input: part.input,
-    ...(part.type === 'dynamic-tool' ? { dynamic: true } : {}),
-    ...(part.providerExecuted ? { providerExecuted: true } : {}),
-  }
+function callOf(part: ToolPart, type: 'tool-call' | 'tool-result' | 'tool-error'): object {
+  const { toolCallId, input } = part
+  const call: Record<string, unknown> = { type, toolCallId, toolName: toolNameOf(part), input }
+  if (part.type === 'dynamic-tool') call['dynamic'] = true
+  if (part.providerExecuted) call['providerExecuted'] = true
+  return call
 }

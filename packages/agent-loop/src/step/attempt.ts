@@ -221,7 +221,7 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   attempt.info.model = { provider: settings.model.provider, modelId: settings.model.modelId }
   const made = promptFor(run, attempt.prepared)
   const prompt = isPromiseLike(made) ? await untilAborted(made, run.signal) : (made as LanguageModelV4Prompt)
-  const asked = run.runner.runProcessLLMRequest({ ...settings, position: run.position, prompt })
+  const asked = run.runner.runProcessLLMRequest({ position: run.position, settings, prompt })
   const request = isPromiseLike(asked) ? await asked : asked
   const chunks = await readAnswer(run, attempt, request)
   enterResponse(run, attempt)

@@ -78,16 +78,15 @@ export class ResponseParts {
   }
 
   #toolCall(call: ChunkNamed<'tool-call'>['payload']): void {
-    const part: Draft = {
-      ...(call.dynamic ? { type: 'dynamic-tool', toolName: call.toolName } : { type: `tool-${call.toolName}` }),
-      toolCallId: call.toolCallId,
-      state: 'input-available',
-      input: call.input,
-      ...(call.title === undefined ? {} : { title: call.title }),
-      ...(call.providerExecuted ? { providerExecuted: true } : {}),
-      ...(call.providerMetadata === undefined ? {} : { callProviderMetadata: call.providerMetadata }),
-    }
-    this.#calls.set(call.toolCallId, part)
+    const { toolCallId, toolName, input, title, providerMetadata } = call
+    const state = 'input-available'
+    const part: Draft = call.dynamic
+      ? { type: 'dynamic-tool', toolName, toolCallId, state, input }
+      : { type: `tool-${toolName}`, toolCallId, state, input }
+    if (title !== undefined) part['title'] = title
+    if (call.providerExecuted) part['providerExecuted'] = true
+    if (providerMetadata !== undefined) part['callProviderMetadata'] = providerMetadata
+    this.#calls.set(toolCallId, part)
     this.#parts.push(part)
   }
 

@@ -115,11 +115,12 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
   const { verdict } = turn.call
   if (verdict.type === 'answered') return { output: verdict.output }
   if (verdict.type === 'invalid') return { error: verdict.error }
-  const { toolMs, tools } = run.timeouts
-  const limit = { ms: tools?.[turn.call.toolName] ?? toolMs, of: `The tool '${turn.call.toolName}'` }
+  const { toolName } = turn.call
+  const ms = run.timeouts.tools?.[toolName] ?? run.timeouts.toolMs
   try {
     const work = (signal: AbortSignal) => untilAborted(execute(run, attempt, { ...turn, signal }), signal)
-    const perform = () => withDeadline(limit, turn.signal, work)
+    const perform = () =>
+      ms === undefined ? work(turn.signal) : withDeadline({ ms, of: `The tool '${toolName}'` }, turn.signal, work)
     return { output: await (run.telemetry ? run.telemetry.executeTool(turn.call, perform) : perform()) }
   } catch (error) {
     turn.signal.throwIfAborted()

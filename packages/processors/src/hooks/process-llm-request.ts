@@ -34,9 +34,12 @@ export interface ModelRequest {
   readonly response: CachedResponse | undefined
 }
 
-/** A model call, as far as it is known: without settings it is one without tools. */
-type PreparedCall = Pick<StepSettings, 'model'> &
-  Partial<StepSettings> & { readonly position: StepPosition; readonly prompt: LanguageModelV4Prompt }
+/** A model call, as far as it is known: without other settings it is one without tools. */
+interface PreparedCall {
+  readonly position: StepPosition
+  readonly prompt: LanguageModelV4Prompt
+  readonly settings: Pick<StepSettings, 'model'> & Partial<StepSettings>
+}
 
 const noSettings: Omit<StepSettings, 'model'> = Object.freeze({
   tools: Object.freeze({}),
@@ -51,10 +54,9 @@ const noSettings: Omit<StepSettings, 'model'> = Object.freeze({
 export function runProcessLLMRequest(
   scope: HookScope,
   processors: readonly Processor[],
-  prepared: PreparedCall,
+  { position, prompt, settings: known }: PreparedCall,
 ): MaybePromise<ModelRequest> {
-  if (processors.length === 0) return { prompt: prepared.prompt, response: undefined }
-  const { position, prompt, ...known } = prepared
+  if (processors.length === 0) return { prompt, response: undefined }
   Object.freeze(prompt)
   const settings: StepSettings = { ...noSettings, ...known }
   let request: ModelRequest = { prompt, response: undefined }
