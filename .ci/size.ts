@@ -5,11 +5,11 @@ import { gzipSync } from 'node:zlib'
 
 const ceilingsInBytes: Readonly<Record<string, number>> = {
   'message-list': 36_000,
-  processors: 14_000,
-  'agent-loop': 40_000,
+  processors: 14_500,
+  'agent-loop': 42_000,
   'batch-executor': 27_000,
   // Half of it is carried: the table of letters that look alike.
-  'processors-builtin': 144_000,
+  'processors-builtin': 148_000,
   memory: 26_000,
   testing: 18_000,
   agent: 20_000,
