@@ -116,6 +116,23 @@ describe('a growing response', () => {
     expect(new Set(frozen.slice(1)).size).toBe(1)
   })
 
+  it('converts the last step alone for the AI SDK, when somebody is asked about a call in it', () => {
+    const list = new MessageList().add(rows(300), 'memory').add('go', 'input')
+    list.add(
+      { id: 'r', role: 'assistant', parts: [0, 1, 2].flatMap(step => [{ type: 'step-start' as const }, call(step)]) },
+      'response',
+    )
+    const before = list.get.all.model()
+    list.append('r', [{ type: 'step-start' }, call(3)])
+    list.updateTool('c3', { state: 'approval-requested', approval: { id: 'a' } })
+    const asked = list.get.all.model()
+    expect(asked.at(-1)).toMatchObject({ content: [{ type: 'tool-call' }, { type: 'tool-approval-request' }] })
+    expect(madeAnew(before, asked)).toBe(1)
+    list.updateTool('c3', { state: 'approval-responded', approval: { id: 'a', approved: true } })
+    expect(madeAnew(before, list.get.all.model())).toBe(2)
+    expect(list.get.response.model()).toEqual(list.get.all.model().slice(301))
+  })
+
   it('goes on from the steps that were converted, also after a step was withdrawn, and in a fork', () => {
     const list = new MessageList().add('go', 'input')
     list.add(

@@ -51,7 +51,8 @@ export function convertMessages(messages: readonly AgentMessage[], target: Targe
 export function convertOpenMessage(message: AgentMessage): Conversion {
   const context = contextOf(message, 'model')
   const { parts } = message.content
-  const { last, body } = converted(message, context, undefined)
+  const closed = convertMessage(message, 'model')
+  const { last, body } = isStepped(closed) ? closed : converted(message, context, undefined)
   let step = last
   while (step !== undefined && step.messageCount === (step.previous ?? beginning).messageCount) step = step.previous
   if (step === undefined) return finished(message, body)
@@ -85,19 +86,24 @@ function joined(pieces: readonly Conversion[]): Conversion {
 
 /** A message with steps is gone on from when it grows; most have none. */
 function convertMessage(message: AgentMessage, target: Target): Conversion {
-  const newest = newestOf<Conversion | SteppedConversion>(message, target)
+  const newest = newestOf<Conversion>(message, target)
   if (newest?.of === message) return newest.value
   const { parts } = message.content
   const context = contextOf(message, target)
   const conversion = parts.some(isDivider)
-    ? converted(message, context, newest?.of.role === message.role && isStepped(newest) ? newest : undefined)
+    ? converted(message, context, continues(message, newest) ? newest : undefined)
     : finished(message, stepConversion(parts, { ...context, reasonsInItems: parts.some(isReasoningItem) }))
   keepNewest(message, target, conversion)
   return conversion
 }
 
-function isStepped(made: Made<Conversion | SteppedConversion>): made is Made<SteppedConversion> {
-  return 'last' in made.value
+/** Whether a message can go on from what was made of another version of it. */
+function continues(message: AgentMessage, newest: Made<Conversion> | undefined): newest is Made<SteppedConversion> {
+  return newest?.of.role === message.role && isStepped(newest.value)
+}
+
+function isStepped(conversion: Conversion): conversion is SteppedConversion {
+  return 'last' in conversion
 }
 
 type MessageContext = Omit<StepContext, 'reasonsInItems'>
