@@ -32,5 +32,6 @@ export function contestantNamed(name) {
 
 /** The folders with something to install. */
 export const installedFolders = readdirSync(folder)
+  .filter(name => !name.startsWith('.'))
   .map(name => join(folder, name))
   .filter(home => existsSync(join(home, 'package.json')))

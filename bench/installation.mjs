@@ -1,14 +1,14 @@
 // Brings the packages of the contestants: each folder its own, and Lockstep as the tarballs that would be published.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { installedFolders } from './contestants.mjs'
 
 const root = join(import.meta.dirname, '..')
 const npmInstall = ['install', '--no-package-lock', '--ignore-scripts', '--prefer-offline', '--loglevel=error']
 
-/** Where `npm i @lockstep/agent ai zod` was done. */
-export const packedHome = join(import.meta.dirname, '.packed')
+/** Where `npm i @lockstep/agent ai zod` was done, beside the other contestants. */
+export const packedHome = join(import.meta.dirname, 'contestants/.packed')
 
 /** Installs what is new or has changed. Returns why, by folder, for those that could not be installed. */
 export function installContestants() {
@@ -34,6 +34,8 @@ export function installPacked() {
   const { dependencies } = manifestOf(join(import.meta.dirname, 'contestants/ai'))
   const peers = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)
   must('npm', [...npmInstall, ...tarballs.map(file => `./${file}`), ...peers], packedHome)
+  // From here the contestant finds what is packed, and not the workspace.
+  cpSync(join(import.meta.dirname, 'contestants/lockstep'), packedHome, { recursive: true })
 }
 
 const manifestOf = home => JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))

@@ -1,7 +1,7 @@
 // What is on the disk after `npm i`, how much was downloaded for it, and how long the first import takes.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { median } from '../rounds.mjs'
 
 const megabytes = bytes => bytes / 1e6
@@ -15,7 +15,7 @@ export function measure({ entry, home, file }, _work) {
     size: megabytes(sizeOf(join(home, 'node_modules'))),
     tarballs: megabytes(packages.reduce((sum, entryOfLock) => sum + tarballSize(home, entryOfLock), 0)),
     import: times(`await import('${entry}')`),
-    first: times(firstAnswer(file)),
+    first: times(firstAnswer(join(home, basename(file)))),
   }
 }
 
