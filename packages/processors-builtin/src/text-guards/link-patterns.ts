@@ -1,5 +1,5 @@
 // Where links stand in a text: what a reader's Markdown, HTML or CSS takes for one, and addresses that are made links.
-import { isReachable } from './link-target.ts'
+import { decodedEntities, isReachable } from './link-target.ts'
 
 type MatchParts = readonly [before: string, address: string, behind: string]
 
@@ -38,7 +38,7 @@ const attribute =
   '(?<![^\\s"\'/])(?:src|href|srcset|imagesrcset|poster|background|action|formaction|ping|longdesc|manifest|xlink:href|data|content|style)'
 const css = `(?<![\\p{L}\\p{N}_-])url\\(${gap}`
 
-const whole = upToEnd(/[.,:;!?]/, /[.,:;!*_~]/)
+const whole = upToEnd(/[.,!?]/, /[.,:;!*_~]/)
 const bracketed = splitBy(/^(\]?[(:]?[\s>]*<?)([^]*?)(>?)$/)
 const quoted = splitBy(/^(@import[\s>]*["']?|[^=(]*[=(][\s>]*["']?)([^]*?)(["']?)$/i)
 
@@ -52,7 +52,8 @@ function addressesInValue(value: string, match: string): readonly string[] {
   if (!mixed.test(match)) return [value]
   const isLeading = (word: string) =>
     /[/\\&]/.test(word) || /^(?:https?|ftp|wss?|javascript|vbscript|data|mailto):/i.test(word)
-  return [value, ...value.split(/[\s,;=("']+/)].filter(isLeading)
+  const wordsOf = (text: string) => text.split(/[\s,;=("']+/)
+  return [value, ...wordsOf(value), ...wordsOf(decodedEntities(value))].filter(isLeading)
 }
 
 /** An address, and those that begin within it: for a reader to whom the first is none, they are the first. */
@@ -107,13 +108,13 @@ export const linkPatterns: readonly LinkPattern[] = [
 function lenient(beginning: string, scheme = ''): LinkPattern {
   const strict = new RegExp(`^${beginning}${bare}*`, 'iu')
   const addressesIn = (address: string) =>
-    [address, address.replace(entitiesAtEnd, ''), address.replace(/\s[^]*/, '')]
+    [address, address.replace(entitiesAtEnd, ''), address.replace(/[\s\]][^]*/, '')]
       .map(one => scheme + one)
       .filter(isReachable)
   return {
     ...link(
       `${beginning}[^${spaces}</?#]{0,${longestHost}}(?:[/\\\\?#][.,:;!?)]*[^${spaces}<]?)?`,
-      upToEnd(/[.,:;!?)]/),
+      upToEnd(/[.,!?)]/),
       addressesIn,
     ),
     strictOf: match => scheme + whole(strict.exec(match)?.[0] ?? match)[1],

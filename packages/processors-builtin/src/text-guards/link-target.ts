@@ -76,8 +76,13 @@ export function isReachable(address: string): boolean {
   return targetsOf(address).some(({ host }) => reachable.test(host))
 }
 
+/** A text with the characters that its entities stand for. */
+export function decodedEntities(text: string): string {
+  return text.replaceAll(entity, entityOf)
+}
+
 function formsOf(address: string): ReadonlySet<string> {
-  const decoded = address.replaceAll(entity, entityOf)
+  const decoded = decodedEntities(address)
   const forms = [address, decoded]
   if (decoded.includes('\\'))
     forms.push(
