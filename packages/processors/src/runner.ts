@@ -44,7 +44,7 @@ export class ProcessorRunner {
   constructor(arrays: ProcessorArrays, host: RunHost, saved?: SavedRunner) {
     this.plan = planProcessors(arrays)
     this.ledger = new Ledger(saved?.ledger)
-    const states = new Map<string, object>(Object.entries(structuredClone(saved?.states ?? {})))
+    const states = new Map<string, object>(saved && Object.entries(structuredClone(saved.states)))
     this.#states = states
     const stateOf = (processorId: string) => {
       const state = states.get(processorId) ?? {}
