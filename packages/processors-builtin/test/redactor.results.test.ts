@@ -1,6 +1,8 @@
 import { tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { resumeLoop } from '@lockstep/agent-loop'
+import { scriptedModel } from '@lockstep/agent-loop/testing'
 import type { Processor } from '@lockstep/processors'
 import { redactor, type RedactorOptions } from '@lockstep/processors-builtin/redactor'
 import { runWith } from '@lockstep/testing'
@@ -151,5 +153,30 @@ describe('the reason of a guard', () => {
       )
       expect(written([chunks, prompts, result.messageList])).not.toContain(mail)
     }
+  })
+})
+
+describe('an input that waits for a person', () => {
+  it('is redacted as the model wrote it too, and runs as it was approved', async () => {
+    const inputs: unknown[] = []
+    const send = tool({
+      inputSchema: z.object({ to: z.string() }),
+      needsApproval: true,
+      execute: input => void inputs.push(input),
+    })
+    const guard = redactor()
+    const { result } = await runWith(guard, {
+      model: [{ toolCalls: [{ toolName: 'send', input: { to: 'all', copy: mail } }] }],
+      tools: { send },
+    })
+    expect(written(result.messageList)).not.toContain(mail)
+    const decisions = result.pendingApprovals.map(({ approvalId }) => ({ approvalId, approved: true as const }))
+    const processors = { inputProcessors: [guard], outputProcessors: [guard] }
+    const loop = resumeLoop(
+      { state: result.loopState!, decisions },
+      { model: scriptedModel(['Sent.']), tools: { send }, ...processors },
+    )
+    for await (const chunk of loop) expect(written(chunk)).not.toContain(mail)
+    expect(inputs).toEqual([{ to: 'all' }])
   })
 })

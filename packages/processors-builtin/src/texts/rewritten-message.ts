@@ -43,7 +43,7 @@ function rewriteToolPart(part: ToolPart, rewrite: RewriteText): MessagePart {
   const rewritten = rewriteProperties(part, ['input', 'rawInput', 'output', 'modelOutput', 'errorText'], rewrite)
   const { approval } = rewritten
   if (approval === undefined) return rewritten
-  const told = rewriteProperties(approval, ['reason', 'requestReason'], rewrite)
+  const told = rewriteProperties(approval, ['reason', 'requestReason', 'inputSchemaInput'], rewrite)
   return told === approval ? rewritten : ({ ...rewritten, approval: told } as ToolPart)
 }
 
