@@ -16,6 +16,7 @@ export async function flushed(run: Run, ending: Ending): Promise<Ending> {
 
 /** Lets the processors clean up. An error in that fails a run that had not failed before. */
 export async function runEnded(run: Run, ending: Ending): Promise<Ending> {
+  if (run.runner.plan.processRunEnd.length === 0) return ending
   try {
     const { stopReason, error, tripwire } = ending
     const refusal = tripwire === undefined ? {} : { tripwire: tripwirePayload(tripwire) }

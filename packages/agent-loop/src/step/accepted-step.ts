@@ -45,7 +45,9 @@ export function partsOf(list: MessageList, { messageId, start, index }: StepPlac
 
 /** The text of a step, as it stands in the conversation. */
 export function textOf(list: MessageList, step: AcceptedStep): string {
-  return contentOf(partsOf(list, step.place)).text
+  let text = ''
+  for (const part of partsOf(list, step.place)) if (part.type === 'text') text += part.text
+  return text
 }
 
 /** The tool calls among parts, those that the provider ran itself included. */

@@ -223,8 +223,8 @@ async function reset(run: Run, attempt: Attempt, reason: string): Promise<void> 
 async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise<FinishedStep> {
   const result = stepResultOf(run, attempt, contentOf(partsOf(run.list, attempt.place!)))
   const { stepNumber, finishReason, usage, providerMetadata, warnings } = result
-  const metadata = providerMetadata === undefined ? {} : { providerMetadata }
-  const finish = run.chunk('step-finish', { stepNumber, finishReason, usage, warnings, ...metadata })
+  const payload = { stepNumber, finishReason, usage, warnings }
+  const finish = run.chunk('step-finish', providerMetadata === undefined ? payload : { ...payload, providerMetadata })
   const framed = attempt.takeFrame(finish)
   const shown = run.show(isPromiseLike(framed) ? await framed : framed)
   if (shown) await shown
