@@ -56,6 +56,27 @@ describe('a tool', () => {
     expect(result.toolResults).toMatchObject([{ output: 'abc' }])
   })
 
+  it('has failed when a processor says so: readers, the model and the conversation get the error alone', async () => {
+    const grow = tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        yield await Promise.resolve('secret half')
+        yield 'secret'
+      },
+    })
+    const unfit: Processor = { id: 'unfit', processToolResult: () => ({ error: new Error('unfit to be read') }) }
+    const model = scriptedModel([call('grow'), 'ok'])
+    const { result, chunks } = await drain({ model, tools: { grow }, outputProcessors: [unfit] })
+    expect(chunks.flatMap(chunk => (chunk.type === 'tool-error' ? [chunk.payload.error] : []))).toEqual([
+      new Error('unfit to be read'),
+    ])
+    expect(model.doStreamCalls[1]!.prompt.at(-1)).toMatchObject({
+      content: [{ output: { type: 'error-text', value: 'Error: unfit to be read' } }],
+    })
+    expect(JSON.stringify([chunks, result.messages, model.doStreamCalls[1]!.prompt])).not.toContain('secret')
+    expect(result.stopReason).toBe('completed')
+  })
+
   it('decides what the model reads of its output', async () => {
     const page = tool({
       inputSchema: z.object({}),
@@ -258,6 +279,23 @@ describe('a tool of the provider', () => {
     const { result, chunks } = await drain({ model, tools: { search }, outputProcessors: [redact] })
     expect(seen).toEqual([['secret', true]])
     expect(result.toolResults).toMatchObject([{ output: 'redacted', providerExecuted: true }])
+    expect(JSON.stringify([chunks, result.messages])).not.toContain('secret')
+  })
+
+  it('has failed when a processor says so: nobody is shown what it gave', async () => {
+    const unfit: Processor = { id: 'unfit', processToolResult: () => ({ error: 'unfit to be read' }) }
+    const preliminary = { ...answered('secret half'), preliminary: true }
+    const parts = [called, preliminary as never, answered('secret') as never, ...textOf('Found nothing.')]
+    const { result, chunks } = await drain({
+      model: scriptedModel([{ parts }]),
+      tools: { search },
+      outputProcessors: [unfit],
+    })
+    expect(chunks.filter(({ type }) => type.startsWith('tool-')).map(({ type }) => type)).toEqual([
+      'tool-call',
+      'tool-error',
+    ])
+    expect(result.steps[0]!.toolErrors).toMatchObject([{ error: 'unfit to be read', providerExecuted: true }])
     expect(JSON.stringify([chunks, result.messages])).not.toContain('secret')
   })
 

@@ -138,6 +138,7 @@ describe('what a tool throws', () => {
     })
     expect(result.stopReason).toBe('suspended')
     expect(written(result.messageList)).not.toContain(mail)
+    expect(JSON.stringify(result.loopState)).not.toContain(mail)
   })
 })
 

@@ -3,7 +3,7 @@ import type { HookName } from './processor.ts'
 
 /** What one hook call did, when it did something. */
 export type ProcessorEffect =
-  /** `what` names settings of the step, `messages`, `systemMessages`, `prompt`, `response`, `input`, `output`. */
+  /** `what` names settings of the step, `messages`, `systemMessages`, `prompt`, `response`, `input`, `output`, `error`. */
   | { readonly type: 'changed'; readonly what: readonly string[] }
   /** `text` says what became of the text as a whole; the counts are of all other chunks. */
   | {

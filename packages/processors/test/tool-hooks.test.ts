@@ -175,6 +175,21 @@ describe('processToolResult', () => {
     expect(await reviewedBy(() => {}).review({ error })).toEqual({ error })
   })
 
+  it('may make an error of an output, and another error of an error', async () => {
+    const { review, run } = reviewedBy(({ output }) => ({ error: `no ${output as string}` }))
+    expect(await review({ output: 'x' })).toEqual({ error: 'no x' })
+    expect(await reviewedBy(() => ({ error: 'other' })).review({ error: new Error('one') })).toEqual({ error: 'other' })
+    expect(await review({ output: 'half', preliminary: true })).toEqual({ error: 'no half' })
+    expect(run.runner.ledger.events[0]).toMatchObject({ effect: { type: 'changed', what: ['error'] } })
+  })
+
+  it('gives the next the error that the one before made', async () => {
+    const seen: unknown[] = []
+    const next: Review = ({ output, error }) => void seen.push([output, error])
+    await reviewedBy(() => ({ error: 'no' }), next).review({ output: 'x' })
+    expect(seen).toEqual([[undefined, 'no']])
+  })
+
   it('sees values on the way, which stay preliminary', async () => {
     const seen: boolean[] = []
     const { review } = reviewedBy(({ preliminary }) => (seen.push(preliminary), { output: 'half' }))
@@ -188,10 +203,17 @@ describe('processToolResult', () => {
     expect(told).toBe(true)
   })
 
-  it('notes nothing when it returns the output that it got', async () => {
-    const { review, run } = reviewedBy(({ output }) => ({ output }))
+  it('notes nothing when it returns what it got', async () => {
+    const { review, run } = reviewedBy(({ output, error }) => (error === undefined ? { output } : { error }))
     await review({ output: 'x' })
+    await review({ error: 'y' })
     expect(run.runner.ledger.events).toEqual([])
+  })
+
+  it.each([[{ output: 1, error: 2 }], [{ error: undefined }]])('cannot return %j', returned => {
+    expect(() => reviewedBy(() => returned as never).review({ output: 1 })).toThrow(
+      expect.objectContaining({ code: 'invalid-return', processorId: 'r1', hook: 'processToolResult' }),
+    )
   })
 
   it.each([[5], [true], [[]]])('cannot return %j', returned => {

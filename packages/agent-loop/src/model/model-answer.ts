@@ -125,16 +125,25 @@ function takeProviderResult(
       : { output: chunk.payload.output, preliminary: chunk.payload.preliminary === true }
   const toolCall = { toolCallId, toolName, input, providerExecuted: true }
   const reviewed = run.runner.runProcessToolResult({ position: run.position, toolCall, outcome })
-  const take = (result: ToolOutcome) => attempt.takeInOrder(withOutcome(chunk, result))
+  const take = (result: ToolOutcome) => {
+    // A value on the way to the last that a processor made an error of is not shown.
+    if (outcome.preliminary && result.error !== undefined) return
+    return attempt.takeInOrder(withOutcome(chunk, result))
+  }
   return isPromiseLike(reviewed) ? reviewed.then(take) : take(reviewed as ToolOutcome)
 }
 
-/** The chunk of what the processors left of a result; an error may have become an output. */
-function withOutcome(chunk: ChunkNamed<'tool-result' | 'tool-error'>, outcome: ToolOutcome): Chunk {
-  const { payload, ...envelope } = chunk
-  if (outcome.error !== undefined)
-    return { ...envelope, type: 'tool-error', payload: { ...payload, error: outcome.error } }
-  return { ...envelope, type: 'tool-result', payload: { ...payload, output: outcome.output } }
+/** The chunk of what the processors left of a result: an error may have become an output, or an output an error. */
+function withOutcome(chunk: ChunkNamed<'tool-result' | 'tool-error'>, { error, output }: ToolOutcome): Chunk {
+  const envelope = { runId: chunk.runId, from: chunk.from } as const
+  if (chunk.type === 'tool-result') {
+    const { output: _, preliminary, ...call } = chunk.payload
+    if (error !== undefined) return { ...envelope, type: 'tool-error', payload: { ...call, error } }
+    return { ...envelope, type: 'tool-result', payload: { ...call, output, ...(preliminary ? { preliminary } : {}) } }
+  }
+  const { error: _, ...call } = chunk.payload
+  if (error !== undefined) return { ...envelope, type: 'tool-error', payload: { ...call, error } }
+  return { ...envelope, type: 'tool-result', payload: { ...call, output } }
 }
 
 interface PartSource {

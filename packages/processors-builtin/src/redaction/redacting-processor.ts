@@ -61,8 +61,8 @@ export function redactingProcessor<TId extends string>(
   }
 
   /**
-   * What tools throw or have for the model alone, and why calls are refused or asked about, comes into the conversation
-   * past all hooks: it is put right as soon as there is one.
+   * What tools have for the model alone, and why calls are refused or asked about, comes into the conversation past all
+   * hooks: it is put right as soon as there is one.
    */
   const redactOthers = (context: ProcessStepEndArgs<RedactorState> | ProcessRunEndArgs<RedactorState>) => {
     const { messageList, state } = context
@@ -111,8 +111,12 @@ export function redactingProcessor<TId extends string>(
     },
 
     processToolResult(context) {
-      if (context.error !== undefined) return
-      const output = rewriteValue(context.output, redactIn('tool-output', context))
+      const redact = redactIn('tool-output', context)
+      if (context.error !== undefined) {
+        const error = rewriteValue(context.error, redact)
+        return error === context.error ? undefined : { error }
+      }
+      const output = rewriteValue(context.output, redact)
       return output === context.output ? undefined : { output }
     },
 

@@ -86,9 +86,10 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
 
     processToolResult({ output, error, providerExecuted }) {
       // What a provider ran itself the model has seen, and the provider wants back as it was.
-      if (error !== undefined || providerExecuted) return
-      const normalized = rewriteValue(output, normalizeIn('tool-output'))
-      return normalized === output ? undefined : { output: normalized }
+      if (providerExecuted) return
+      const normalized = rewriteValue(error ?? output, normalizeIn('tool-output'))
+      if (normalized === (error ?? output)) return
+      return error === undefined ? { output: normalized } : { error: normalized }
     },
 
     ...(stream && {
@@ -104,8 +105,8 @@ export function unicodeNormalizer(options: UnicodeNormalizerOptions = {}): Proce
 }
 
 /**
- * What a tool throws, what it has for the model alone, and why a call was refused are no results that a processor could
- * change: they are put right where the model reads them.
+ * What a tool has for the model alone, and why a call was refused, are no results that a processor could change: they are put
+ * right where the model reads them.
  */
 function withResults(message: PromptMessage, normalize: RewriteText): PromptMessage {
   return message.role === 'tool' ? rewritePromptMessage(message, normalize) : message

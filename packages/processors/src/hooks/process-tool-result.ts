@@ -19,7 +19,7 @@ export type ProcessToolResultArgs<
 > = ProcessorContext<TTripwireMetadata, TState> &
   ToolCallInfo & {
     readonly output: unknown
-    /** What the tool threw; `output` is undefined then. Returning an output turns the error into a result. */
+    /** What the tool threw; `output` is undefined then. */
     readonly error: unknown
     /** A value on the way to the final one. */
     readonly preliminary: boolean
@@ -27,10 +27,13 @@ export type ProcessToolResultArgs<
     readonly providerExecuted: boolean
   }
 
-/** The output that takes the place of what the tool gave. */
-export interface ProcessToolResultResult {
-  readonly output: unknown
-}
+/**
+ * What takes the place of what the tool gave: an output, or an error, which the model reads as one. Either may take the place
+ * of the other; a preliminary value with an error is not shown.
+ */
+export type ProcessToolResultResult =
+  | { readonly output: unknown; readonly error?: undefined }
+  | { readonly error: unknown; readonly output?: undefined }
 
 /** Passes what a tool gave through the processors in order. */
 export function runProcessToolResult(
@@ -53,14 +56,33 @@ export function runProcessToolResult(
     const args = { ...call.context(), ...toolCall, output, error, preliminary, providerExecuted }
     const finish = (result: ProcessToolResultResult | void) => {
       if (result === undefined || result === null) return
-      checkKeys(call, result, ['output'])
-      if (!('output' in result)) return
-      if (result.output === output && error === undefined) return
-      outcome = preliminary ? { output: result.output, preliminary } : { output: result.output }
-      call.note({ type: 'changed', what: ['output'] })
+      checkReplacement(call, result)
+      if (result.error !== undefined) {
+        if (result.error === error) return
+        outcome = { error: result.error }
+        call.note({ type: 'changed', what: ['error'] })
+      } else if ('output' in result) {
+        if (result.output === output && error === undefined) return
+        outcome = preliminary ? { output: result.output, preliminary } : { output: result.output }
+        call.note({ type: 'changed', what: ['output'] })
+      }
     }
     const result = call.run(args, undefined)
     return isPromiseLike(result) ? result.then(finish) : finish(result as ProcessToolResultResult | void)
   })
   return isPromiseLike(all) ? all.then(() => outcome) : outcome
+}
+
+function checkReplacement(call: HookCall, result: ProcessToolResultResult): void {
+  checkKeys(call, result, ['output', 'error'])
+  if (result.error !== undefined && result.output !== undefined)
+    throw call.misused(
+      'invalid-return',
+      'returned an output and an error from processToolResult. Return the one that the model is to read.',
+    )
+  if ('error' in result && result.error === undefined && !('output' in result))
+    throw call.misused(
+      'invalid-return',
+      'returned an error that is undefined from processToolResult. Return what the model is to read, or nothing for no change.',
+    )
 }
