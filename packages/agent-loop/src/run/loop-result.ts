@@ -103,8 +103,8 @@ export function resultOf(run: Run, ending: Ending): LoopResult {
     reasoningText: last?.reasoningText,
     object: run.object,
     steps,
-    toolCalls: steps.flatMap(step => step.toolCalls),
-    toolResults: steps.flatMap(step => step.toolResults),
+    toolCalls: joined(steps.map(step => step.toolCalls)),
+    toolResults: joined(steps.map(step => step.toolResults)),
     usage: sumUsage(steps.map(step => step.usage)),
     totalUsage: run.usage.total,
     finishReason: finishReasonOf(run, ending),
@@ -126,6 +126,13 @@ export function resultOf(run: Run, ending: Ending): LoopResult {
       stopReason: ending.stopReason,
     }),
   })
+}
+
+/** The items of all lists. They are spread one by one: V8 flattens frozen arrays many times slower. */
+function joined<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const all: T[] = []
+  for (const list of lists) all.push(...list)
+  return all
 }
 
 /** What waits for a person. */

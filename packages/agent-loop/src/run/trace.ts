@@ -77,12 +77,12 @@ export class TraceRecorder {
     return { ...trace, toString: () => printTrace(trace) }
   }
 
+  /** Steps come in order: it is the last one, or a new one. */
   #step(stepNumber: number) {
-    let step = this.#steps.findLast(candidate => candidate.stepNumber === stepNumber)
-    if (!step) {
-      step = { stepNumber, attempts: [], tools: [] }
-      this.#steps.push(step)
-    }
+    const last = this.#steps.at(-1)
+    if (last?.stepNumber === stepNumber) return last
+    const step = { stepNumber, attempts: [], tools: [] }
+    this.#steps.push(step)
     return step
   }
 }
