@@ -156,7 +156,7 @@ export class PartReader {
   #other(part: LanguageModelV4StreamPart): Chunk | undefined {
     switch (part.type) {
       case 'stream-start':
-        this.#warnings = [...part.warnings, ...this.#warnings]
+        if (part.warnings.length > 0) this.#warnings = [...part.warnings, ...this.#warnings]
         return undefined
       case 'response-metadata':
         return this.#chunk('response-metadata', definedOf(part, ['id', 'timestamp', 'modelId']))

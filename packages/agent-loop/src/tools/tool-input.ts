@@ -18,10 +18,12 @@ export interface ToolInputOptions {
 
 /** Parses and validates the input of a call; asks `repairToolCall` when that fails. Never throws for bad input. */
 export async function parseToolCall(call: LanguageModelV4ToolCall, options: ToolInputOptions): Promise<ParsedToolCall> {
+  const { tools, repairToolCall } = options
+  const repair: typeof repairToolCall = repairToolCall && (given => repairToolCall({ ...given, tools }))
   const parsed = await parse({
     toolCall: call,
-    tools: options.tools,
-    repairToolCall: options.repairToolCall as Parameters<typeof parse>[0]['repairToolCall'],
+    tools: withSchemas(tools),
+    repairToolCall: repair as Parameters<typeof parse>[0]['repairToolCall'],
     instructions: undefined,
     messages: [],
     abortSignal: options.abortSignal,
@@ -40,9 +42,39 @@ export async function checkToolInput(
   return result.success ? { value: result.value } : { error: result.error }
 }
 
+/** The AI SDK makes a schema of its own of each tool's, for each call: what is one already it takes as it is. */
+function withSchemas(tools: ToolSet): ToolSet {
+  let made = schemas.get(tools)
+  if (!made) {
+    const entries = Object.entries(tools).map(([name, tool]) => {
+      const value = asSchema(tool.inputSchema)
+      return [name, Object.create(tool, { inputSchema: { value, enumerable: true } }) as ToolSet[string]] as const
+    })
+    schemas.set(tools, (made = Object.fromEntries(entries)))
+  }
+  return made
+}
+
+const schemas = new WeakMap<ToolSet, ToolSet>()
+
+const details = [
+  'providerExecuted',
+  'providerMetadata',
+  'toolMetadata',
+  'dynamic',
+  'title',
+  'invalid',
+  'error',
+] as const
+
 /** What is known of a call. */
-function payloadOf(parsed: object): ToolCallPayload {
-  const payload: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(parsed)) if (key !== 'type' && value !== undefined) payload[key] = value
+function payloadOf(
+  parsed: Pick<ToolCallPayload, 'toolCallId' | 'toolName' | 'input'> & {
+    readonly [name in (typeof details)[number]]?: unknown
+  },
+): ToolCallPayload {
+  const { toolCallId, toolName, input } = parsed
+  const payload: Record<string, unknown> = { toolCallId, toolName, input }
+  for (const name of details) if (parsed[name] !== undefined) payload[name] = parsed[name]
   return payload as unknown as ToolCallPayload
 }
