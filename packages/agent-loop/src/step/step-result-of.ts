@@ -26,11 +26,18 @@ export const noResponse: StepResult['response'] = {
 /** Makes the record of a step. */
 export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): StepResult {
   const { summary, info } = attempt
+  const { text, reasoning, reasoningText, toolCalls, toolResults, toolErrors, files } = content
   return Object.freeze({
     stepNumber: run.stepNumber,
     attemptCount: run.attemptNumber + 1,
     model: info.model!,
-    ...content,
+    text,
+    reasoning,
+    reasoningText,
+    toolCalls,
+    toolResults,
+    toolErrors,
+    files,
     object: attempt.object,
     sources: attempt.response.sources,
     finishReason: summary!.finishReason,
