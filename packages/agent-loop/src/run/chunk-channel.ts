@@ -17,7 +17,9 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
   readonly #leave: () => void
   #values: T[] = []
   #head = 0
-  #readers: Reader<T, TReturn>[] = []
+  /** Who waits for a value; seldom more than one. */
+  #reader: Reader<T, TReturn> | undefined
+  #laterReaders: Reader<T, TReturn>[] = []
   #resume: (() => void) | undefined
   #room: Promise<void> | undefined
   #ended: Promise<void> | undefined
@@ -34,7 +36,10 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
     if (this.#head < this.#values.length) return Promise.resolve({ done: false, value: this.#take() })
     if (this.#ending) return this.#last()
     this.#makeRoom()
-    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
+    return new Promise((resolve, reject) => {
+      if (this.#reader) this.#laterReaders.push({ resolve, reject })
+      else this.#reader = { resolve, reject }
+    })
   }
 
   /** Ends the run early, and gives what it returned all the same. */
@@ -73,8 +78,11 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
 
   #emit(value: T): void | Promise<void> {
     if (this.#left) return
-    const reader = this.#readers.shift()
-    if (reader) return reader.resolve({ done: false, value })
+    const reader = this.#reader
+    if (reader) {
+      this.#reader = this.#laterReaders.length === 0 ? undefined : this.#laterReaders.shift()
+      return reader.resolve({ done: false, value })
+    }
     this.#values.push(value)
     if (this.#values.length - this.#head < roomCount) return
     this.#room ??= new Promise(resolve => (this.#resume = resolve))
@@ -100,8 +108,9 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
 
   #end(ending: { readonly value: TReturn } | { readonly error: unknown }): void {
     this.#ending ??= ending
-    const [first, ...others] = this.#readers
-    this.#readers = []
+    const [first, others] = [this.#reader, this.#laterReaders]
+    this.#reader = undefined
+    this.#laterReaders = []
     if (first) this.#last().then(first.resolve, first.reject)
     for (const reader of others) reader.resolve({ done: true, value: undefined as TReturn })
   }

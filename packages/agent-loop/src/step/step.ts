@@ -240,13 +240,16 @@ async function finishStep(run: Run, attempt: Attempt, before: Snapshot): Promise
   return { goesOn, before }
 }
 
-function record(run: Run, attempt: Attempt, what: Pick<AttemptTrace, 'outcome' | 'reason'>): void {
+function record(run: Run, attempt: Attempt, { outcome, reason }: Pick<AttemptTrace, 'outcome' | 'reason'>): void {
   const { summary, prepared } = attempt
-  run.recorder.attempt(run.stepNumber, {
+  const { modelId } = (prepared ?? run).settings.model
+  const trace: { -readonly [key in keyof AttemptTrace]: AttemptTrace[key] } = {
     attemptNumber: run.attemptNumber,
-    modelId: (prepared?.settings.model ?? run.settings.model).modelId,
-    ...what,
-    ...(summary === undefined ? {} : { finishReason: summary.finishReason }),
-    ...(summary?.usage.totalTokens === undefined ? {} : { tokenCount: summary.usage.totalTokens }),
-  })
+    modelId,
+    outcome,
+  }
+  if (reason !== undefined) trace.reason = reason
+  if (summary) trace.finishReason = summary.finishReason
+  if (summary?.usage.totalTokens !== undefined) trace.tokenCount = summary.usage.totalTokens
+  run.recorder.attempt(run.stepNumber, trace)
 }
