@@ -75,13 +75,20 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
   }
   return {
     text,
-    reasoning: Object.freeze(reasoning),
+    reasoning: frozen(reasoning),
     reasoningText: reasoning.length === 0 ? undefined : reasoning.map(part => part.text).join(''),
-    toolCalls: Object.freeze(toolCalls) as readonly TypedToolCall<ToolSet>[],
-    toolResults: Object.freeze(toolResults) as readonly TypedToolResult<ToolSet>[],
-    toolErrors: Object.freeze(toolErrors) as readonly TypedToolError<ToolSet>[],
-    files: Object.freeze(files),
+    toolCalls: frozen(toolCalls) as readonly TypedToolCall<ToolSet>[],
+    toolResults: frozen(toolResults) as readonly TypedToolResult<ToolSet>[],
+    toolErrors: frozen(toolErrors) as readonly TypedToolError<ToolSet>[],
+    files: frozen(files),
   }
+}
+
+const none: readonly never[] = Object.freeze([])
+
+/** Most lists of a step are empty, and records are kept. */
+function frozen<T>(items: T[]): readonly T[] {
+  return items.length === 0 ? none : Object.freeze(items)
 }
 
 function reasoningOf({ text, providerMetadata }: Extract<MessagePart, { type: 'reasoning' }>): ReasoningOutput {
