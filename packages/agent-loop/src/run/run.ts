@@ -64,8 +64,7 @@ export class Run implements RunHost {
   readonly hold: 'step' | 'run' | undefined
   #steps: AcceptedStep[] = []
   #results: StepResult[] = []
-  /** Their records; another array after each step, so that what a hook was given stays as it was. */
-  stepResults: readonly StepResult[] = Object.freeze([])
+  #shownResults: readonly StepResult[] | undefined
   /** Counted over the run: what processors asked for, and what processAPIError did. */
   processorRetryCount = 0
   apiRetryCount = 0
@@ -166,14 +165,14 @@ export class Run implements RunHost {
     return isPromiseLike(work) ? untilAborted(work, this.signal) : work
   }
 
+  /** The records of the steps; another array after each step, so that what a hook was given stays as it was. */
+  get stepResults(): readonly StepResult[] {
+    return (this.#shownResults ??= Object.freeze([...this.#results]))
+  }
+
   /** Where the run is, for hooks. */
   get position(): StepPosition {
-    return {
-      stepNumber: this.stepNumber,
-      attemptNumber: this.attemptNumber,
-      steps: this.stepResults,
-      retryCount: this.processorRetryCount,
-    }
+    return new Position(this)
   }
 
   /** Shows a chunk, or keeps it while the run is held. */
@@ -255,14 +254,14 @@ export class Run implements RunHost {
   replaceSteps(steps: readonly AcceptedStep[]): void {
     this.#steps = [...steps]
     this.#results = steps.map(step => step.result)
-    this.stepResults = Object.freeze([...this.#results])
+    this.#shownResults = undefined
   }
 
   /** One more step was accepted. */
   addStep(step: AcceptedStep): void {
     this.#steps.push(step)
     this.#results.push(step.result)
-    this.stepResults = Object.freeze([...this.#results])
+    this.#shownResults = undefined
   }
 
   /** Tells whether a processor's wish for another attempt can be granted, and spends one if so. */
@@ -330,6 +329,25 @@ export class Run implements RunHost {
     const book = (usage: LanguageModelUsage) => this.usage.book(usage, processorId)
     const call = () => callDetached(model, request, { abortSignal: this.signal, book })
     return this.telemetry ? this.telemetry.callDetached(processorId, { model, request }, call) : call()
+  }
+}
+
+/** Where a run is. Its records are put together when a hook is called, and most steps have none. */
+class Position implements StepPosition {
+  readonly stepNumber: number
+  readonly attemptNumber: number
+  readonly retryCount: number
+  readonly #run: Run
+
+  constructor(run: Run) {
+    this.#run = run
+    this.stepNumber = run.stepNumber
+    this.attemptNumber = run.attemptNumber
+    this.retryCount = run.processorRetryCount
+  }
+
+  get steps(): readonly StepResult[] {
+    return this.#run.stepResults
   }
 }
 

@@ -306,10 +306,10 @@ function rememberInputs(run: Run, attempt: Attempt): void {
 /** What the guards see: read from the list, since the one before may have edited it. */
 function outputOf(run: Run, attempt: Attempt): { readonly position: Run['position']; readonly own: StepOutput } {
   const parts = partsOf(run.list, attempt.place!)
-  const { position } = run
+  const { stepNumber, attemptNumber, retryCount, steps } = run.position
   const current = stepResultOf(run, attempt, contentOf(parts))
   return {
-    position: { ...position, steps: [...position.steps, current] },
+    position: { stepNumber, attemptNumber, retryCount, steps: [...steps, current] },
     own: {
       finishReason: attempt.summary!.finishReason,
       toolCalls: toolPartsOf(parts).map(part => toolCallInfo(part)),

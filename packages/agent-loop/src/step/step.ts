@@ -166,7 +166,8 @@ async function repaired(
 ): Promise<AttemptStart> {
   const { error, start } = failure
   record(run, attempt, { outcome: 'failed', reason: failureText(error) })
-  const position = { ...run.position, retryCount: run.apiRetryCount }
+  const { stepNumber, attemptNumber, steps } = run.position
+  const position = { stepNumber, attemptNumber, steps, retryCount: run.apiRetryCount }
   const wish = await run.runner.runProcessAPIError({ position, error, shownChunkCount: attempt.shownCount })
   if (!wish || run.apiRetryCount >= run.retryBudget) throw error
   run.apiRetryCount++
