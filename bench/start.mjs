@@ -22,7 +22,8 @@ const { values, positionals } = parseArgs({
 const [what, ...rest] = positionals
 if (what === 'plots') (await import('./report.mjs')).writeReport()
 else {
-  must(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=errors-only'], root)
+  // Anew: what a cache brings back leaves older files beside it.
+  must(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--force', '--output-logs=errors-only'], root)
   // A path is given from where the command was called.
   const called = process.env['INIT_CWD'] ?? process.cwd()
   if (what === 'memory') must(process.execPath, [join(here, 'memory.mjs')], here)
