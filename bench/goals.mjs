@@ -36,8 +36,7 @@ const goals = [
     what: 'kept of each chunk through 5 processors, its text aside',
     unit: 'bytes',
     most: 4,
-    of: at =>
-      ((at('lockstep', 'heap-chunks-5', 'kept') - at('lockstep', 'heap-chunks-5-few', 'kept')) * 1024) / 18_000,
+    of: at => ((at('lockstep', 'heap-chunks-5', 'kept') - at('lockstep', 'heap-chunks-5-few', 'kept')) * 1024) / 18_000,
   },
   { what: 'packages more than `ai` and `zod`', unit: '', most: 8, of: moreThanTheSdk('packages') },
   { what: 'installed more than `ai` and `zod`', unit: 'MB', most: 1, of: moreThanTheSdk('size') },
