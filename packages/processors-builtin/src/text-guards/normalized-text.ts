@@ -11,6 +11,7 @@ import {
 } from './hidden-characters.ts'
 import { LookalikeWords } from './lookalike-words.ts'
 import { chainTexts, type RewrittenText } from '../texts/rewritten-text.ts'
+import { WholeCharacters } from '../texts/whole-characters.ts'
 
 /** What the normalizer changes a text for. */
 export type NormalizedKind = HiddenKind | 'confusables'
@@ -37,8 +38,7 @@ export class NormalizedText implements RewrittenText {
   #before = ''
   #rightToLeft = false
   #inCode = false
-  /** The first half of a character, whose second is still to come. */
-  #half = ''
+  readonly #characters = new WholeCharacters()
 
   constructor(rules: NormalizingRules) {
     this.#rules = rules
@@ -49,23 +49,14 @@ export class NormalizedText implements RewrittenText {
   }
 
   push(piece: string): string {
-    let text = this.#half + piece
-    this.#half = ''
-    const last = text.charCodeAt(text.length - 1)
-    if (last >= 0xd800 && last <= 0xdbff) {
-      this.#half = text.slice(-1)
-      text = text.slice(0, -1)
-    }
+    const text = this.#characters.take(piece)
     if (text === '') return ''
     if (this.#run.length > 0 || !isAscii(text)) return this.#read(text) + this.#flushPlain()
     return this.#readAscii(text) + this.#flushPlain()
   }
 
   end(): string {
-    const half = this.#half
-    this.#half = ''
-    let out = half === '' ? '' : this.#read(half)
-    out += this.#settleRun('')
+    const out = this.#read(this.#characters.rest()) + this.#settleRun('')
     return out + this.#flushPlain() + this.#letters.end()
   }
 

@@ -1,6 +1,7 @@
 // One text on its way out, with what it has of the prompt taken out of it.
 import { LetterReader, weightOf, type PassageReading, type PromptIndex } from './prompt-index.ts'
 import type { RewrittenText } from '../texts/rewritten-text.ts'
+import { WholeCharacters } from '../texts/whole-characters.ts'
 
 /** How a text is scrubbed. */
 export interface ScrubbingRules {
@@ -39,21 +40,14 @@ export class ScrubbedText implements RewrittenText {
   /** Where the last leak ends. */
   #leakEnd = -1
   #stays = false
-  /** The first half of a character, whose second is still to come. */
-  #half = ''
+  readonly #characters = new WholeCharacters()
 
   constructor(rules: ScrubbingRules) {
     this.#rules = rules
   }
 
   push(piece: string): string {
-    let text = this.#half + piece
-    this.#half = ''
-    const lastUnit = text.charCodeAt(text.length - 1)
-    if (lastUnit >= 0xd800 && lastUnit <= 0xdbff) {
-      this.#half = text.slice(-1)
-      text = text.slice(0, -1)
-    }
+    const text = this.#characters.take(piece)
     this.#buffer += text
     let out = ''
     for (let index = 0; index < text.length;) {
@@ -69,9 +63,9 @@ export class ScrubbedText implements RewrittenText {
   }
 
   end(): string {
-    this.#buffer += this.#half
-    this.#position += this.#half.length
-    this.#half = ''
+    const half = this.#characters.rest()
+    this.#buffer += half
+    this.#position += half.length
     return this.#writeTo(this.#position)
   }
 

@@ -2,6 +2,7 @@
 // for any cut, and as early as it is certain.
 import { foldText } from '../redaction/character-fold.ts'
 import { edgeClass, skipped, type MachinePattern, type MachineState, type PatternMachine } from './pattern-machine.ts'
+import { WholeCharacters } from './whole-characters.ts'
 
 /** A place in the text that a pattern matched. */
 export interface Match {
@@ -79,37 +80,21 @@ export class TextScanner {
   /** Where writing goes on. */
   #cursor = 0
   #before = edgeClass
-  /** The first half of a character, whose second is still to come. */
-  #half = ''
+  readonly #characters = new WholeCharacters()
 
   constructor(rules: ScanRules) {
     this.#rules = rules
   }
 
-  /** How much of the text is held. */
-  get heldLength(): number {
-    return this.#position - this.#cursor + this.#half.length
-  }
-
   /** Reads the next piece and gives what is certain. */
   push(piece: string): string {
-    let text = this.#half + piece
-    this.#half = ''
-    if (text === '') return ''
-    const lastUnit = text.charCodeAt(text.length - 1)
-    if (lastUnit >= 0xd800 && lastUnit <= 0xdbff) {
-      this.#half = text.slice(-1)
-      text = text.slice(0, -1)
-    }
-    this.#read(text)
+    this.#read(this.#characters.take(piece))
     return this.#write()
   }
 
   /** Ends the text and gives the rest of it. */
   end(): string {
-    const half = this.#half
-    this.#half = ''
-    if (half !== '') this.#read(half)
+    this.#read(this.#characters.rest())
     for (const thread of this.#threads) {
       this.#note(thread, this.#rules.machine.step(thread.state, edgeClass).ended, thread.last)
       this.#finish(thread)
