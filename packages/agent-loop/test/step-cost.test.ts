@@ -5,7 +5,7 @@ import { runInThisContext } from 'node:vm'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 import { MessageList } from '@lockstep/message-list'
 import type { Processor } from '@lockstep/processors'
-import { tool } from 'ai'
+import { jsonSchema, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { drain, type DrainOptions } from './drained.ts'
@@ -73,6 +73,24 @@ describe('a step with a tool call', () => {
   it('makes no more promises than it did', async () => {
     expect((await promisesPerStep()) - (await promisesOfReading())).toBeLessThanOrEqual(67)
   })
+
+  it.each([undefined, ['add', 'other']])(
+    'makes no schema of a tool again, with the active tools %j',
+    async activeTools => {
+      let count = 0
+      const other = tool({
+        inputSchema: () => (count++, jsonSchema<{ a: number }>({ type: 'object' })),
+        execute: () => 1,
+      })
+      const run = async (stepCount: number) => {
+        const before = count
+        const model = scriptedModel([...Array.from({ length: stepCount }, () => callAdd), 'Done.'])
+        await drain({ model, tools: { add, other: { ...other } }, activeTools: activeTools as never, maxSteps: 99 })
+        return count - before
+      }
+      expect(await run(20)).toBe(await run(1))
+    },
+  )
 
   it('makes as many after a thousand messages as after one', async () => {
     const list = new MessageList().add(

@@ -189,12 +189,17 @@ describe('a tool', () => {
 
   it('has its call repaired where the caller can', async () => {
     const tools = { echo: tool({ inputSchema: echo, execute: ({ n }) => n }) }
+    const given: unknown[] = []
     const { result } = await drain({
       model: scriptedModel([call('echo', { n: '4' }), 'ok']),
       tools,
-      repairToolCall: ({ toolCall }) => Promise.resolve({ ...toolCall, input: '{"n":4}' }),
+      repairToolCall: repair => {
+        given.push(repair.tools.echo)
+        return Promise.resolve({ ...repair.toolCall, input: '{"n":4}' })
+      },
     })
     expect(result.toolResults).toMatchObject([{ output: 4 }])
+    expect(given[0]).toBe(tools.echo)
   })
 
   it('runs beside others up to a bound, and results stand in the order of the calls', async () => {

@@ -35,10 +35,18 @@ async function makeSettings(settings: StepSettings, toolsContext: object): Promi
   return call
 }
 
-/** The tools that a step may call. */
-export function activeToolsOf({ tools, activeTools }: Pick<StepSettings, 'tools' | 'activeTools'>): ToolSet {
+const selections = new WeakMap<object, ToolSet>()
+
+/** The tools that a step may call: for the same settings the same set, of which other things are made. */
+export function activeToolsOf(settings: Pick<StepSettings, 'tools' | 'activeTools'>): ToolSet {
+  const { tools, activeTools } = settings
   if (activeTools === undefined) return tools
-  return Object.fromEntries(activeTools.filter(name => Object.hasOwn(tools, name)).map(name => [name, tools[name]!]))
+  let selected = selections.get(settings)
+  if (!selected) {
+    const names = activeTools.filter(name => Object.hasOwn(tools, name))
+    selections.set(settings, (selected = Object.fromEntries(names.map(name => [name, tools[name]!]))))
+  }
+  return selected
 }
 
 const descriptions = new WeakMap<ToolSet, ReturnType<typeof prepareTools>>()

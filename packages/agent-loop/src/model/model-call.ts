@@ -24,13 +24,12 @@ export async function startModelCall(
   try {
     return await startedOrAborted(model, options)
   } catch (error) {
-    // The first try counts as one of the retries' own: what it threw is thrown there again.
-    let first = () => Promise.reject<LanguageModelV4StreamResult>(error as Error)
-    const next = () => startedOrAborted(model, options)
+    let isFirst = true
     const call = () => {
-      const made = first()
-      first = next
-      return made
+      // The try that failed counts as one of the retries' own: it fails there again.
+      if (!isFirst) return startedOrAborted(model, options)
+      isFirst = false
+      return Promise.reject(error as Error)
     }
     return retry(call).then(undefined, lastError)
   }

@@ -40,6 +40,7 @@ import { resolveModel } from '../model/resolve-model.ts'
 import { errorText } from '../step/response-parts.ts'
 import { textOf, type AcceptedStep } from '../step/accepted-step.ts'
 import { ObjectReader } from '../object/structured-answer.ts'
+import { Position } from './position.ts'
 import { deadline, follow, type Timeouts } from './timeouts.ts'
 import type { RunTelemetry } from '../telemetry/telemetry.ts'
 import { TraceRecorder } from './trace.ts'
@@ -329,25 +330,6 @@ export class Run implements RunHost {
     const book = (usage: LanguageModelUsage) => this.usage.book(usage, processorId)
     const call = () => callDetached(model, request, { abortSignal: this.signal, book })
     return this.telemetry ? this.telemetry.callDetached(processorId, { model, request }, call) : call()
-  }
-}
-
-/** Where a run is. Its records are put together when a hook is called, and most steps have none. */
-class Position implements StepPosition {
-  readonly stepNumber: number
-  readonly attemptNumber: number
-  readonly retryCount: number
-  readonly #run: Run
-
-  constructor(run: Run) {
-    this.#run = run
-    this.stepNumber = run.stepNumber
-    this.attemptNumber = run.attemptNumber
-    this.retryCount = run.processorRetryCount
-  }
-
-  get steps(): readonly StepResult[] {
-    return this.#run.stepResults
   }
 }
 

@@ -66,8 +66,7 @@ export class StreamWatch {
 
   /** The next part is waited for. What is done with a part before that is not the provider's time. */
   wait(): void {
-    const { chunkMs } = this.#limits
-    if (this.#hasBegun && chunkMs !== undefined) this.#clear = this.#expect("The model's next chunk", chunkMs)
+    if (this.#hasBegun) this.#clear = this.#expect("The model's next chunk", this.#limits.chunkMs)
   }
 
   /** A part has come. */

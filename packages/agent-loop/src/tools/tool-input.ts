@@ -1,7 +1,7 @@
 // A tool call from the model's text to a checked input.
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import type { ToolCallPayload } from '@lockstep/processors'
-import { asSchema, type ToolCallRepairFunction, type ToolSet } from 'ai'
+import { asSchema, type Schema, type ToolCallRepairFunction, type ToolSet } from 'ai'
 import { parseToolCall as parse } from '../ai-internal.ts'
 
 /** A tool call whose input is parsed, or which is marked as invalid with the reason. */
@@ -36,26 +36,35 @@ export async function checkToolInput(
   tool: ToolSet[string],
   input: unknown,
 ): Promise<{ readonly value: unknown } | { readonly error: unknown }> {
-  const { validate } = asSchema(tool.inputSchema)
+  const { validate } = schemaOf(tool)
   if (!validate) return { value: input }
   const result = await validate(input)
   return result.success ? { value: result.value } : { error: result.error }
 }
 
-/** The AI SDK makes a schema of its own of each tool's, for each call: what is one already it takes as it is. */
+const sets = new WeakMap<ToolSet, ToolSet>()
+
+/** The same tools with schemas that the AI SDK takes as they are, where it would make one of its own for each call. */
 function withSchemas(tools: ToolSet): ToolSet {
-  let made = schemas.get(tools)
+  let made = sets.get(tools)
   if (!made) {
     const entries = Object.entries(tools).map(([name, tool]) => {
-      const value = asSchema(tool.inputSchema)
-      return [name, Object.create(tool, { inputSchema: { value, enumerable: true } }) as ToolSet[string]] as const
+      const inputSchema = { value: schemaOf(tool), enumerable: true }
+      return [name, Object.create(tool, { inputSchema }) as ToolSet[string]] as const
     })
-    schemas.set(tools, (made = Object.fromEntries(entries)))
+    sets.set(tools, (made = Object.fromEntries(entries)))
   }
   return made
 }
 
-const schemas = new WeakMap<ToolSet, ToolSet>()
+const schemas = new WeakMap<ToolSet[string], Schema>()
+
+/** Made once for a tool, however sets of them change. It does not refer to the tool, which it would keep alive. */
+function schemaOf(tool: ToolSet[string]): Schema {
+  let made = schemas.get(tool)
+  if (!made) schemas.set(tool, (made = asSchema(tool.inputSchema) as Schema))
+  return made
+}
 
 const details = [
   'providerExecuted',
