@@ -20,6 +20,10 @@ const written = (toolName: string, pieces: readonly string[]) => ({
   ],
 })
 
+function fail(isTime: boolean): void {
+  if (isTime) throw new Error('A bad day.')
+}
+
 describe('a tool', () => {
   it.each<[string, Tool<never, never>]>([
     ['zod', tool({ inputSchema: echo, execute: ({ n }) => n }) as never],
@@ -76,6 +80,37 @@ describe('a tool', () => {
     expect(JSON.stringify([chunks, result.messages, model.doStreamCalls[1]!.prompt])).not.toContain('secret')
     expect(result.stopReason).toBe('completed')
   })
+
+  it.each(['processToolResult', 'processOutputStream'] as const)(
+    'fails the run, and is no failure of the tool, when %s throws over a value on the way',
+    async hook => {
+      let isClosed = false
+      const grow = tool({
+        inputSchema: z.object({}),
+        async *execute() {
+          try {
+            yield await Promise.resolve('half')
+            yield 'all'
+          } finally {
+            isClosed = true
+          }
+        },
+      })
+      const throwing: Processor = {
+        id: 'throwing',
+        ...(hook === 'processToolResult'
+          ? { processToolResult: ({ preliminary }) => fail(preliminary) }
+          : { processOutputStream: ({ part }) => (fail(part.type === 'tool-result'), part) }),
+      }
+      const model = scriptedModel([call('grow'), 'ok'])
+      const { result } = await drain({ model, tools: { grow }, outputProcessors: [throwing] })
+      expect(result).toMatchObject({
+        stopReason: 'error',
+        error: { code: 'hook-failed', processorId: 'throwing', hook },
+      })
+      expect([model.doStreamCalls.length, isClosed]).toEqual([1, true])
+    },
+  )
 
   it('decides what the model reads of its output', async () => {
     const page = tool({

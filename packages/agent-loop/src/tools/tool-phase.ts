@@ -124,6 +124,7 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
     return { output: await (run.telemetry ? run.telemetry.executeTool(turn.call, perform) : perform()) }
   } catch (error) {
     turn.signal.throwIfAborted()
+    if (error instanceof ReviewFailure) throw error.cause
     // An outcome without an error has an output.
     if (error === undefined) return { error: new Error(`The tool '${turn.call.toolName}' threw undefined.`) }
     if (!TripWire.isInstance(error)) return { error }
@@ -157,9 +158,22 @@ async function showPreliminary(
   attempt: Attempt,
   { call, output }: { readonly call: GuardedToolCall; readonly output: unknown },
 ): Promise<void> {
-  const outcome = await review(run, { call, outcome: { output, preliminary: true } })
-  if (outcome.error !== undefined) return
-  await attempt.takeInTurn(run.chunk('tool-result', { ...payloadOf(call), output: outcome.output, preliminary: true }))
+  try {
+    const outcome = await review(run, { call, outcome: { output, preliminary: true } })
+    if (outcome.error !== undefined) return
+    await attempt.takeInTurn(
+      run.chunk('tool-result', { ...payloadOf(call), output: outcome.output, preliminary: true }),
+    )
+  } catch (error) {
+    throw TripWire.isInstance(error) ? error : new ReviewFailure(error)
+  }
+}
+
+/** A processor failed over a value on the way: that is the run's error, and not one of the tool. */
+class ReviewFailure extends Error {
+  constructor(error: unknown) {
+    super('A processor failed.', { cause: error })
+  }
 }
 
 interface Settlement {
