@@ -499,61 +499,6 @@ describe('a run that is held', () => {
   })
 })
 
-describe('application data', () => {
-  const progress = tool({
-    inputSchema: z.object({}),
-    async execute(_, options) {
-      const { writer } = options as unknown as { writer: { custom(chunk: object): Promise<void> } }
-      await writer.custom({ type: 'data-progress', id: 'p', data: 1 })
-      await writer.custom({ type: 'data-progress', id: 'p', data: 2 })
-      await writer.custom({ type: 'data-note', data: 'gone', transient: true })
-      return 'done'
-    },
-  })
-  const run = (processors: Partial<Parameters<typeof drain>[0]> = {}) =>
-    drain({
-      model: scriptedModel([{ toolCalls: [{ toolName: 'progress', input: {} }] }, 'ok']),
-      tools: { progress },
-      ...processors,
-    })
-
-  it('is shown as it is written, and the last of an id is kept in the response', async () => {
-    const { result, types } = await run()
-    expect(types.filter(type => type.startsWith('data-'))).toEqual(['data-progress', 'data-progress', 'data-note'])
-    expect(result.messages[0]!.content.parts.filter(part => part.type.startsWith('data-'))).toEqual([
-      { type: 'data-progress', id: 'p', data: 2 },
-    ])
-  })
-
-  it('passes only processors that want it, and never its own writer', async () => {
-    const seen: string[] = []
-    const watching = (id: string, processDataParts: boolean): Processor => ({
-      id,
-      processDataParts,
-      processInput: async ({ writer }) => writer.custom({ type: 'data-hello', data: id }),
-      processOutputStream({ part }) {
-        if (part.type.startsWith('data-')) seen.push(`${id} saw ${part.type}`)
-        return part
-      },
-    })
-    const [blind, wanting] = [watching('blind', false), watching('wanting', true)]
-    const { result } = await run({ inputProcessors: [wanting], outputProcessors: [blind, wanting] })
-    expect(seen).toEqual(['wanting saw data-progress', 'wanting saw data-progress', 'wanting saw data-note'])
-    expect(result.messages[0]!.content.parts[1]).toEqual({ type: 'data-hello', data: 'wanting' })
-  })
-
-  it('that is written after the run has ended is refused', async () => {
-    let late: unknown
-    const keeper: Processor = { id: 'keeper', processRunEnd: ({ writer }) => void (late = writer) }
-    await run({ outputProcessors: [keeper] })
-    await expect(
-      (late as { custom(chunk: object): Promise<void> }).custom({ type: 'data-x', data: 1 }),
-    ).rejects.toMatchObject({
-      code: 'late-write',
-    })
-  })
-})
-
 describe("the caller's own objects", () => {
   it('stay as they are, whatever a hook does to what it was given', async () => {
     const tools = { add }

@@ -14,13 +14,14 @@ export interface ProcessorStreamWriter {
 /** Wraps a way to write data so that only data can be written. */
 export function createWriter(write: (chunk: DataChunk) => Promise<void>): ProcessorStreamWriter {
   return {
-    async custom(chunk) {
-      if (typeof chunk?.type !== 'string' || !chunk.type.startsWith('data-'))
-        throw new ProcessorError(
+    custom(chunk) {
+      if (typeof chunk?.type === 'string' && chunk.type.startsWith('data-')) return write(chunk)
+      return Promise.reject(
+        new ProcessorError(
           'invalid-data-chunk',
           `A writer was given a chunk of the type ${JSON.stringify(chunk?.type)}; name it 'data-…', the rest of the stream belongs to the run.`,
-        )
-      await write(chunk)
+        ),
+      )
     },
   }
 }

@@ -18,6 +18,7 @@ export async function resultAccepted(run: Run, response: Response): Promise<bool
   try {
     await readPromised(run)
     await run.runner.runProcessOutputResult(() => ({ position: run.position, own: { result: run.output() } }))
+    run.attempt!.throwUnheard()
     await rereadSteps(run)
     await settlePromised(run)
     run.finish = await run.attempt!.takeFrame(finishChunk(run, { stopReason: response.stopReason }))

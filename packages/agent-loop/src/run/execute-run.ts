@@ -88,6 +88,7 @@ async function takeSteps(run: Run, resumed: ResumedRun | undefined): Promise<Sto
 
 function nextStep(run: Run): Promise<FinishedStep | SuspendedStep> {
   run.signal.throwIfAborted()
+  run.attempt?.throwUnheard()
   const entered = enterSteered(run)
   return entered ? entered.then(() => runStep(run)) : runStep(run)
 }
@@ -103,6 +104,7 @@ async function begun(run: Run): Promise<Snapshot> {
   const prologue = new Attempt(run)
   run.begin(prologue)
   await run.runner.runProcessInput(run.position)
+  prologue.throwUnheard()
   run.originalSystemMessages = run.list.getAllSystemMessages()
   await prologue.release()
   await enterAnswers(run, prologue)

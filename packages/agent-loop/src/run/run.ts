@@ -314,15 +314,15 @@ export class Run implements RunHost {
   }
 
   /** Shows application data and keeps it in the response, as its writer asks. */
-  async writeData(chunk: DataChunk, writerId?: string): Promise<void> {
-    if (this.#closed)
-      throw new ProcessorError(
+  writeData(chunk: DataChunk, writerId?: string): Promise<void> {
+    if (!this.#closed) return this.attempt!.takeData(chunk, writerId)
+    return Promise.reject(
+      new ProcessorError(
         'late-write',
         `${writerId ?? 'A tool'} wrote '${chunk.type}' after the run had ended. Await what writes before returning.`,
         writerId === undefined ? {} : { processorId: writerId },
-      )
-    if (this.attempt) await this.attempt.takeData(chunk, writerId)
-    else await this.show(chunk)
+      ),
+    )
   }
 
   async callModel(request: ModelCallRequest, processorId: string): Promise<ModelCallResult> {

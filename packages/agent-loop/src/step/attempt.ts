@@ -62,6 +62,8 @@ export class Attempt {
   readonly #chain: StreamChain
   #inputs: InputCallbacks | undefined
   #held: Chunk[] | undefined
+  /** What came of things that were shown in passing. */
+  #unheard: Set<unknown> | undefined
   /** Pending while a chunk of a tool is on its way. */
   #turn: PromiseLike<void> | undefined
 
@@ -112,9 +114,29 @@ export class Attempt {
     return taken
   }
 
-  /** Application data of a tool or a processor. */
-  async takeData(chunk: DataChunk, writerId: string | undefined): Promise<void> {
-    await this.take(chunk, writerId)
+  /** Application data of a tool, or of the processor `writerId`, which writes while the chain is its own. */
+  takeData(chunk: DataChunk, writerId: string | undefined): Promise<void> {
+    return this.inPassing(async () => (writerId === undefined ? this.takeInTurn(chunk) : this.take(chunk, writerId)))
+  }
+
+  /** Shows what somebody else wrote. A failure is the run's to hear, also when the writer does not listen. */
+  inPassing(show: () => Promise<void>): Promise<void> {
+    const shown = show()
+    shown.catch((error: unknown) => (this.#unheard ??= new Set()).add(error))
+    return shown
+  }
+
+  /** Whether an error came of what was shown in passing. From then on it is the caller's to deal with. */
+  hears(error: unknown): boolean {
+    return this.#unheard?.delete(error) === true
+  }
+
+  /** Throws what came of something that was shown in passing, if nobody has heard it. */
+  throwUnheard(): void {
+    for (const error of this.#unheard ?? []) {
+      this.#unheard = undefined
+      throw error
+    }
   }
 
   /**
@@ -234,6 +256,7 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   attempt.toolCalls = await guardToolCalls(run, attempt)
   if (attempt.toolCalls.length === 0 && settings.structuredOutput)
     await readAnswerAs(run, attempt, settings.structuredOutput)
+  attempt.throwUnheard()
 }
 
 /** The conversation as the model is given it, with the files that its provider cannot fetch. */

@@ -90,6 +90,7 @@ async function completeStep(
     const begun = begin()
     if (begun) await begun
     await runToolPhase(run, attempt)
+    attempt.throwUnheard()
     return run.pendingCalls.length > 0 ? { suspended: { attempt, before } } : await finishStep(run, attempt, before)
   } catch (error) {
     if (TripWire.isInstance(error)) {

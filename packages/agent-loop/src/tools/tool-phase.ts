@@ -124,10 +124,13 @@ async function outcomeOf(run: Run, attempt: Attempt, turn: ToolTurn): Promise<To
     return { output: await (run.telemetry ? run.telemetry.executeTool(turn.call, perform) : perform()) }
   } catch (error) {
     turn.signal.throwIfAborted()
-    if (error instanceof ReviewFailure) throw error.cause
+    const isRuns = attempt.hears(error)
     // An outcome without an error has an output.
     if (error === undefined) return { error: new Error(`The tool '${turn.call.toolName}' threw undefined.`) }
-    if (!TripWire.isInstance(error)) return { error }
+    if (!TripWire.isInstance(error)) {
+      if (isRuns) throw error
+      return { error }
+    }
     if (!run.grantRetry(error)) throw error
     return { error: new Error(error.reason) }
   }
@@ -145,7 +148,7 @@ async function execute(run: Run, attempt: Attempt, { call, signal }: ToolTurn): 
   let last: { readonly output: unknown } | undefined
   for await (const output of result) {
     signal.throwIfAborted()
-    if (last) await showPreliminary(run, attempt, { call, output: last.output })
+    if (last) await attempt.inPassing(() => showPreliminary(run, attempt, { call, output: last!.output }))
     last = { output }
   }
   return last?.output
@@ -158,22 +161,9 @@ async function showPreliminary(
   attempt: Attempt,
   { call, output }: { readonly call: GuardedToolCall; readonly output: unknown },
 ): Promise<void> {
-  try {
-    const outcome = await review(run, { call, outcome: { output, preliminary: true } })
-    if (outcome.error !== undefined) return
-    await attempt.takeInTurn(
-      run.chunk('tool-result', { ...payloadOf(call), output: outcome.output, preliminary: true }),
-    )
-  } catch (error) {
-    throw TripWire.isInstance(error) ? error : new ReviewFailure(error)
-  }
-}
-
-/** A processor failed over a value on the way: that is the run's error, and not one of the tool. */
-class ReviewFailure extends Error {
-  constructor(error: unknown) {
-    super('A processor failed.', { cause: error })
-  }
+  const outcome = await review(run, { call, outcome: { output, preliminary: true } })
+  if (outcome.error !== undefined) return
+  await attempt.takeInTurn(run.chunk('tool-result', { ...payloadOf(call), output: outcome.output, preliminary: true }))
 }
 
 interface Settlement {

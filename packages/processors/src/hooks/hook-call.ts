@@ -148,6 +148,8 @@ export class HookCall<THook extends HookName = HookName> {
     if (this.#tripwire) throw this.#thrown(this.#tripwire)
     const { abortSignal } = this.#scope.host
     if (abortSignal.aborted && !this.#isCleanup) throw abortSignal.reason
+    // Another processor's, who refused what this one wrote.
+    if (TripWire.isInstance(error)) throw error
     if (this.processor.onError === 'skip') {
       if (this.#before) this.list.restore(this.#before)
       this.note({ type: 'skipped', error })
