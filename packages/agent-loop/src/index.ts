@@ -1,5 +1,6 @@
 // The algorithm: model call, stream, tools, attempts, stop conditions.
 export { resumeLoop, runLoop } from './run/run-loop.ts'
+export type { ChunkGenerator, ChunkReader } from './run/chunk-channel.ts'
 export type { ResumeLoopOptions, Resumption } from './run/run-loop.ts'
 export type { LoopState } from './run/loop-state.ts'
 export type { ApprovalDecision, PendingApproval } from './tools/pending-approval.ts'

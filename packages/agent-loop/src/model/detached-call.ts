@@ -7,7 +7,7 @@ import { asLanguageModelUsage, createNullLanguageModelUsage } from '../ai-intern
 import { LoopError } from '../errors.ts'
 import { readObject, responseFormatOf } from '../object/structured-answer.ts'
 import { noResponse } from '../step/step-result-of.ts'
-import { PartStream, startModelCall } from './model-call.ts'
+import { nextPart, PartStream, startModelCall } from './model-call.ts'
 
 /** What a run has to do with a call that is not its own. */
 export interface DetachedCallAccount {
@@ -39,7 +39,7 @@ export async function callDetached(
   }
   let finished = false
   try {
-    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+    for (let part = await nextPart(parts); part !== undefined; part = await nextPart(parts)) {
       if (part.type === 'error') throw part.error
       if (part.type === 'text-delta') result = { ...result, text: result.text + part.delta }
       if (part.type !== 'finish') continue

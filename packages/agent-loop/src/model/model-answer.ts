@@ -13,7 +13,7 @@ import {
 import type { Attempt } from '../step/attempt.ts'
 import { LoopError } from '../errors.ts'
 import { activeToolsOf, callSettings } from './call-settings.ts'
-import { PartStream, startModelCall, type PartListener } from './model-call.ts'
+import { PartStream, startModelCall, type PartListener, type PartRead, type PartSource } from './model-call.ts'
 import { PartReader } from './part-reader.ts'
 import type { Run } from '../run/run.ts'
 import { StreamWatch } from '../run/timeouts.ts'
@@ -49,8 +49,17 @@ export async function readAnswer(
   if (run.telemetry) await run.telemetry.promptReady(settings, request.prompt)
   const parts = await partsFor(run, attempt, request)
   try {
-    const next = () => attempt.whileWaiting(parts.next())
-    for (let part = await next(); part !== undefined; part = await next()) {
+    for (;;) {
+      const coming = parts.read()
+      if (attempt.hasWishes) await attempt.releaseUntil(coming)
+      let read: PartRead
+      try {
+        read = await coming
+      } catch (error) {
+        throw parts.failed(error)
+      }
+      const part = parts.took(read)
+      if (part === undefined) break
       recorded?.push(part)
       if (part.type === 'tool-call') attempt.writtenInputs.set(part.toolCallId, part.input)
       const chunks = reader.read(part)
@@ -146,11 +155,6 @@ function withOutcome(chunk: ChunkNamed<'tool-result' | 'tool-error'>, { error, o
   return { ...envelope, type: 'tool-result', payload: { ...call, output } }
 }
 
-interface PartSource {
-  next(): Promise<LanguageModelV4StreamPart | undefined>
-  close(): void
-}
-
 /** The parts of the answer: those that a processor had, or the provider's as they come. */
 async function partsFor(run: Run, attempt: Attempt, { prompt, response }: AnswerRequest): Promise<PartSource> {
   if (response) return replay(response)
@@ -205,7 +209,12 @@ class AnswerWatch implements PartListener {
 
 function replay({ chunks }: CachedResponse): PartSource {
   const parts = chunks.values()
-  return { next: () => Promise.resolve(parts.next().value), close: () => {} }
+  return {
+    read: () => Promise.resolve({ value: parts.next().value }),
+    took: ({ value }) => value,
+    failed: error => error,
+    close: () => {},
+  }
 }
 
 function incomplete({ model: { provider, modelId } }: StepSettings): LoopError {

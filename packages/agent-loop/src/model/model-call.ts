@@ -70,12 +70,24 @@ export interface PartListener {
   closed(): void
 }
 
-/**
- * Reads a provider's stream. Aborting the signal ends a read that is under way, whether the provider listens or not.
- *
- * *Cost*: one promise a part, besides the stream's own.
- */
-export class PartStream {
+/** A part, or none when there are no more. */
+export interface PartRead {
+  readonly value?: LanguageModelV4StreamPart | undefined
+}
+
+/** Where parts come from. A read is told how it went with `took` or `failed`: so it costs no promise but the source's own. */
+export interface PartSource {
+  read(): Promise<PartRead>
+  /** Gives the part that was read. Throws: the signal's reason when it was aborted meanwhile. */
+  took(read: PartRead): LanguageModelV4StreamPart | undefined
+  /** The error of a read that was rejected. */
+  failed(error: unknown): unknown
+  /** Leaves the source, whatever is left in it. */
+  close(): void
+}
+
+/** Reads a provider's stream. Aborting the signal ends a read that is under way, whether the provider listens or not. */
+export class PartStream implements PartSource {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
   readonly #signal: AbortSignal
   readonly #listener: PartListener | undefined
@@ -89,32 +101,41 @@ export class PartStream {
     this.#unlisten = whenAborted(signal, () => this.#cancel(signal.reason))
   }
 
-  /** The next part, or undefined at the end. Throws: the signal's reason when it is aborted. */
-  next(): Promise<LanguageModelV4StreamPart | undefined> {
+  read(): Promise<PartRead> {
     this.#listener?.awaited()
-    return this.#reader.read().then(this.#take, this.#fail)
+    return this.#reader.read()
   }
 
-  readonly #take = ({ value }: { readonly value?: LanguageModelV4StreamPart | undefined }) => {
-    if (this.#signal.aborted) return this.#fail(undefined)
+  took({ value }: PartRead): LanguageModelV4StreamPart | undefined {
+    if (this.#signal.aborted) throw this.failed(undefined)
     this.#hasEnded = value === undefined
     this.#listener?.heard(value)
     return value
   }
 
-  readonly #fail = (error: unknown): never => {
+  failed(error: unknown): unknown {
     const reason: unknown = this.#signal.aborted ? this.#signal.reason : error
-    throw this.#listener ? this.#listener.failed(reason) : reason
+    return this.#listener ? this.#listener.failed(reason) : reason
   }
 
   #cancel(reason?: unknown): void {
     this.#reader.cancel(reason).catch(() => {})
   }
 
-  /** Leaves the stream, whatever is left in it. */
   close(): void {
     this.#listener?.closed()
     this.#unlisten()
     if (!this.#hasEnded) this.#cancel()
   }
+}
+
+/** The next part, or undefined at the end. Throws: what the source makes of an error, or the reason of an abort. */
+export async function nextPart(source: PartSource): Promise<LanguageModelV4StreamPart | undefined> {
+  let read: PartRead
+  try {
+    read = await source.read()
+  } catch (error) {
+    throw source.failed(error)
+  }
+  return source.took(read)
 }

@@ -3,6 +3,18 @@
 /** Hands a value to the reader. The promise, when there is one, asks the producer to wait for the reader. */
 export type Emit<T> = (value: T) => void | Promise<void>
 
+/** Who waits for a value: the two ends of a promise, or somebody who needs none. */
+export interface ChunkReader<T, TReturn> {
+  readonly resolve: (result: IteratorResult<T, TReturn>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A generator that can also be read without a promise for each value. */
+export interface ChunkGenerator<T, TReturn> extends AsyncGenerator<T, TReturn, void> {
+  /** As `next`. It may be answered before it returns. */
+  read(reader: ChunkReader<T, TReturn>): void
+}
+
 /** How many values may wait for the reader before the producer is asked to. */
 const roomCount = 64
 
@@ -12,14 +24,14 @@ const roomCount = 64
  *
  * *Order*: the producer starts with the first read. Leaving early calls `leave` and waits until the producer has ended.
  */
-export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void> {
+export class ChunkChannel<T, TReturn> implements ChunkGenerator<T, TReturn> {
   readonly #produce: (emit: Emit<T>) => Promise<TReturn>
   readonly #leave: () => void
   #values: T[] = []
   #head = 0
   /** Who waits for a value; seldom more than one. */
-  #reader: Reader<T, TReturn> | undefined
-  #laterReaders: Reader<T, TReturn>[] = []
+  #reader: ChunkReader<T, TReturn> | undefined
+  #laterReaders: ChunkReader<T, TReturn>[] = []
   #resume: (() => void) | undefined
   #room: Promise<void> | undefined
   #ended: Promise<void> | undefined
@@ -32,14 +44,16 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
   }
 
   next(): Promise<IteratorResult<T, TReturn>> {
+    return new Promise((resolve, reject) => this.read({ resolve, reject }))
+  }
+
+  read(reader: ChunkReader<T, TReturn>): void {
     this.#start()
-    if (this.#head < this.#values.length) return Promise.resolve({ done: false, value: this.#take() })
-    if (this.#ending) return this.#last()
+    if (this.#head < this.#values.length) return reader.resolve({ done: false, value: this.#take() })
+    if (this.#ending) return this.#tellEnd(reader)
     this.#makeRoom()
-    return new Promise((resolve, reject) => {
-      if (this.#reader) this.#laterReaders.push({ resolve, reject })
-      else this.#reader = { resolve, reject }
-    })
+    if (this.#reader) this.#laterReaders.push(reader)
+    else this.#reader = reader
   }
 
   /** Ends the run early, and gives what it returned all the same. */
@@ -52,7 +66,7 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
     this.#left = true
     this.#makeRoom()
     await this.#ended
-    return this.#ending ? this.#last() : { done: true, value: undefined as TReturn }
+    return new Promise((resolve, reject) => this.#tellEnd({ resolve, reject }))
   }
 
   async throw(error: unknown): Promise<IteratorResult<T, TReturn>> {
@@ -111,20 +125,16 @@ export class ChunkChannel<T, TReturn> implements AsyncGenerator<T, TReturn, void
     const [first, others] = [this.#reader, this.#laterReaders]
     this.#reader = undefined
     this.#laterReaders = []
-    if (first) this.#last().then(first.resolve, first.reject)
+    if (first) this.#tellEnd(first)
     for (const reader of others) reader.resolve({ done: true, value: undefined as TReturn })
   }
 
   /** The end is told once; a reader that comes again hears only that it is over. */
-  #last(): Promise<IteratorResult<T, TReturn>> {
-    const ending = this.#ending!
-    this.#ending = { value: undefined as TReturn }
-    if ('error' in ending) return Promise.reject(ending.error as Error)
-    return Promise.resolve({ done: true, value: ending.value })
+  #tellEnd(reader: ChunkReader<T, TReturn>): void {
+    const over = { value: undefined as TReturn }
+    const ending = this.#ending ?? over
+    if (this.#ending) this.#ending = over
+    if ('error' in ending) reader.reject(ending.error)
+    else reader.resolve({ done: true, value: ending.value })
   }
-}
-
-interface Reader<T, TReturn> {
-  readonly resolve: (result: IteratorResult<T, TReturn>) => void
-  readonly reject: (error: unknown) => void
 }

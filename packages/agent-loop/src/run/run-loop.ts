@@ -1,7 +1,7 @@
 // The way in: a run as a generator. What makes a run is loaded with its first read, so that importing the loop costs next to nothing.
 import type { Chunk } from '@lockstep/processors'
 import type { ToolSet } from 'ai'
-import { ChunkChannel, type Emit } from './chunk-channel.ts'
+import { ChunkChannel, type ChunkGenerator, type Emit } from './chunk-channel.ts'
 import type { LoopResult } from './loop-result.ts'
 import type { LoopState } from './loop-state.ts'
 import type { RunLoopOptions } from './options.ts'
@@ -16,7 +16,7 @@ import type { Run } from './run.ts'
  */
 export function runLoop<TOOLS extends ToolSet = ToolSet, OBJECT = undefined>(
   options: RunLoopOptions<TOOLS, OBJECT>,
-): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
+): ChunkGenerator<Chunk, LoopResult<TOOLS, OBJECT>> {
   return looped(options, ({ begunRun }, emit) => begunRun(options as unknown as RunLoopOptions, emit))
 }
 
@@ -42,7 +42,7 @@ export interface Resumption {
 export function resumeLoop<TOOLS extends ToolSet = ToolSet, OBJECT = undefined>(
   resumption: Resumption,
   options: ResumeLoopOptions<TOOLS, OBJECT>,
-): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
+): ChunkGenerator<Chunk, LoopResult<TOOLS, OBJECT>> {
   return looped(options, ({ resumedRun }, emit) =>
     resumedRun(resumption, options as unknown as ResumeLoopOptions, emit),
   )
@@ -55,7 +55,7 @@ let machinery: Promise<Machinery> | undefined
 function looped<TOOLS extends ToolSet, OBJECT>(
   { steering }: Pick<RunLoopOptions, 'steering'>,
   start: (machinery: Machinery, emit: Emit<Chunk>) => ReturnType<Machinery['begunRun']>,
-): AsyncGenerator<Chunk, LoopResult<TOOLS, OBJECT>, void> {
+): ChunkGenerator<Chunk, LoopResult<TOOLS, OBJECT>> {
   let run: Run | undefined
   let isLeft = false
   const leave = () => {

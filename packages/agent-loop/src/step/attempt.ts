@@ -89,17 +89,17 @@ export class Attempt {
     return released === undefined ? this.take(chunk) : this.#admitReleased(released).then(() => this.take(chunk))
   }
 
-  /** Waits for what the model says next. Meanwhile processors are asked for what they hold back, if they wish it. */
-  whileWaiting<T>(next: Promise<T>): Promise<T> {
-    return this.#chain.hasWishes ? this.#releaseUntil(next) : next
+  /** Whether a processor wishes to be asked for what it holds back, though the model may say nothing. */
+  get hasWishes(): boolean {
+    return this.#chain.hasWishes
   }
 
-  async #releaseUntil<T>(next: Promise<T>): Promise<T> {
+  /** Asks processors for what they hold back when they wish it, until something else has settled. */
+  async releaseUntil(next: Promise<unknown>): Promise<void> {
     // A processor may fail before it is waited for; then nobody hears what becomes of it.
     next.catch(() => {})
     while (this.#chain.hasWishes && (await this.#chain.isDueBefore(next)))
       await this.#admitReleased(this.#chain.releaseDue())
-    return next
   }
 
   /** Waits for the chunk before: tools finish in any order, the chain takes one at a time. */

@@ -1,4 +1,5 @@
 // One run, several readers: each view that was opened before the first read gets every chunk.
+import type { ChunkGenerator, ChunkReader } from '@lockstep/agent-loop'
 import { AgentError } from '../errors.ts'
 
 /** A chunk in the line of those that were taken. Who still has to read it holds on to the one before. */
@@ -11,6 +12,8 @@ function beginning(): Taken<never> {
   return { value: undefined, next: undefined }
 }
 
+const nobody = () => {}
+
 const end: IteratorReturnResult<void> = Object.freeze({ done: true, value: undefined })
 
 interface Reader<T> {
@@ -22,22 +25,26 @@ interface Reader<T> {
 /**
  * Reads a source for any number of readers, one chunk at a time, as the fastest of them asks.
  *
- * *Cost*: one promise a chunk for who asked for it, besides the source's own. With one reader nothing is kept; for a slower
- * one is kept what it has not read.
+ * *Cost*: one promise a chunk, for who asked for it. With one reader nothing is kept; for a slower one is kept what it has
+ * not read.
  */
-export class SharedReading<T, TReturn> {
-  readonly #open: () => Promise<AsyncGenerator<T, TReturn, void>>
+export class SharedReading<T, TReturn> implements ChunkReader<T, TReturn> {
+  readonly #open: () => Promise<ChunkGenerator<T, TReturn>>
   readonly #readers = new Set<Reader<T>>()
   #last: Taken<T> = beginning()
-  #source: Promise<AsyncGenerator<T, TReturn, void>> | undefined
+  #source: Promise<ChunkGenerator<T, TReturn>> | undefined
   /** The source, once it is open. */
-  #opened: AsyncGenerator<T, TReturn, void> | undefined
+  #opened: ChunkGenerator<T, TReturn> | undefined
   /** Pending while a chunk is being taken. */
-  #pull: Promise<unknown> | undefined
+  #pull: Promise<IteratorResult<T, void>> | undefined
+  /** The reader that asked for that chunk, and the ends of its promise. */
+  #asking: Reader<T> | undefined
+  #give: (result: IteratorResult<T, void>) => void = nobody
+  #fail: (error: unknown) => void = nobody
   #draining: Promise<TReturn> | undefined
   #ended: { readonly value: TReturn } | { readonly error: unknown } | undefined
 
-  constructor(open: () => Promise<AsyncGenerator<T, TReturn, void>>) {
+  constructor(open: () => Promise<ChunkGenerator<T, TReturn>>) {
     this.#open = open
   }
 
@@ -65,16 +72,15 @@ export class SharedReading<T, TReturn> {
   async #drain(): Promise<TReturn> {
     // Views may still be taken in the same breath as the promise.
     await Promise.resolve()
-    while (!this.#ended) await (this.#pull ?? this.#take(() => {}))
+    while (!this.#ended) await (this.#pull ?? this.#take(undefined))
     if ('value' in this.#ended) return this.#ended.value
     throw this.#ended.error
   }
 
   #next(reader: Reader<T>): Promise<IteratorResult<T, void>> {
     if (reader.at.next || reader.left) return Promise.resolve(this.#given(reader))
-    const give = () => this.#given(reader)
-    if (this.#ended) return new Promise(resolve => resolve(give()))
-    if (!this.#pull) return this.#take(give)
+    if (this.#ended) return new Promise(resolve => resolve(this.#given(reader)))
+    if (!this.#pull) return this.#take(reader)
     const again = () => this.#next(reader)
     return this.#pull.then(again, again)
   }
@@ -90,31 +96,46 @@ export class SharedReading<T, TReturn> {
     return end
   }
 
-  /** Takes one chunk from the source for everybody, and gives what is then to be given to who asked for it. */
-  #take<R>(give: () => R): Promise<R> {
-    const source = this.#opened
-    const next = source ? source.next() : this.#start().then(opened => opened.next())
-    const taken = next.then(
-      result => {
-        if (result.done) this.#ended = { value: result.value }
-        else this.#last = this.#last.next = { value: result.value, next: undefined }
-        this.#pull = undefined
-        return give()
-      },
-      (error: unknown) => {
-        this.#ended = { error }
-        this.#pull = undefined
-        return give()
-      },
-    )
-    this.#pull = taken
-    return taken
+  /** Takes one chunk from the source for everybody, and gives it to the reader that asks. */
+  #take(reader: Reader<T> | undefined): Promise<IteratorResult<T, void>> {
+    const pull = new Promise(this.#promised)
+    this.#pull = pull
+    this.#asking = reader
+    if (this.#opened) this.#opened.read(this)
+    else this.#start()
+    return pull
   }
 
-  async #start(): Promise<AsyncGenerator<T, TReturn, void>> {
+  readonly #promised = (resolve: (result: IteratorResult<T, void>) => void, reject: (error: unknown) => void): void => {
+    this.#give = resolve
+    this.#fail = reject
+  }
+
+  #start(): void {
     this.#source ??= this.#open()
-    this.#opened = await this.#source
-    return this.#opened
+    this.#source.then(
+      source => {
+        this.#opened = source
+        source.read(this)
+      },
+      (error: unknown) => this.reject(error),
+    )
+  }
+
+  /** The source gives a chunk, or its end. */
+  resolve(result: IteratorResult<T, TReturn>): void {
+    this.#pull = undefined
+    if (result.done) this.#ended = { value: result.value }
+    else this.#last = this.#last.next = { value: result.value, next: undefined }
+    this.#give(this.#asking ? this.#given(this.#asking) : end)
+  }
+
+  /** The source has failed. Who awaits the result hears it there. */
+  reject(error: unknown): void {
+    this.#pull = undefined
+    this.#ended = { error }
+    if (this.#asking && !this.#asking.left) this.#fail(error)
+    else this.#give(end)
   }
 
   /** The last reader that leaves takes the run with it, unless somebody awaits its result. */
