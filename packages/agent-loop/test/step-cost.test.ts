@@ -71,7 +71,7 @@ describe('a step with a tool call', () => {
   })
 
   it('makes no more promises than it did', async () => {
-    expect((await promisesPerStep()) - (await promisesOfReading())).toBeLessThanOrEqual(67)
+    expect((await promisesPerStep()) - (await promisesOfReading())).toBeLessThanOrEqual(63)
   })
 
   it.each([undefined, ['add', 'other']])(

@@ -89,13 +89,11 @@ describe('hostile input', () => {
     const list = new MessageList()
     const parts = Array.from({ length: 1000 }, (_, index) => ({ type: 'text' as const, text: `${index}` }))
     const keys = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, index]))
-    const begin = performance.now()
     list
       .add('x'.repeat(10_000_000), 'input')
       .add({ id: 'p', role: 'user', parts }, 'input')
       .add(withInput(keys) as never, 'input')
     list.get.all.prompt()
-    expect(performance.now() - begin).toBeLessThan(2_000)
     expect(list.getMessages().map(message => message.content.parts.length)).toEqual([1, 1000, 1])
   })
 

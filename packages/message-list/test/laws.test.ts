@@ -203,6 +203,42 @@ describe('stored data', () => {
       }),
     ))
 
+  it('is as valid as it is with one more field, which nobody knows', () => {
+    const values = ['', 'x', 'done', 'input-available', 'output-available', 1, null, true, {}, [], undefined]
+    const types = ['text', 'reasoning', 'step-start', 'tool-x', 'tool-', 'dynamic-tool', 'file', 'data-x', '', 1]
+    const states = ['done', 'streaming', 'input-streaming', 'input-available', 'output-available', 'output-error', 'x']
+    const part = fc.record(
+      {
+        type: fc.constantFrom(...types),
+        state: fc.constantFrom(...states),
+        text: fc.constantFrom(...values),
+        toolCallId: fc.constantFrom(...values),
+        input: fc.constantFrom(...values),
+        output: fc.constantFrom(...values),
+        errorText: fc.constantFrom(...values),
+      },
+      { requiredKeys: ['type'] },
+    )
+    const fault = (given: object) => {
+      try {
+        new MessageList().add({ id: 'a', role: 'assistant', content: { format: 2, parts: [given] } } as never, 'memory')
+      } catch (error) {
+        return String(error)
+      }
+      return undefined
+    }
+    const seen = { valid: 0, invalid: 0 }
+    fc.assert(
+      fc.property(part, given => {
+        const found = fault(given)
+        expect(found).toBe(fault({ ...given, unknown: 1 }))
+        seen[found === undefined ? 'valid' : 'invalid']++
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(100)
+  })
+
   it('leaves what the caller gave alone', () =>
     fc.assert(
       fc.property(messages, given => {

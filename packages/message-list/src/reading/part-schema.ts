@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { MessageListError } from '../errors.ts'
 import type { Frozen } from '../frozen-json.ts'
 import type { MessagePart } from '../message.ts'
+import { isPlainPart } from './plain-part.ts'
 
 const providerMetadata = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
 const state = z.enum(['streaming', 'done']).optional()
@@ -105,6 +106,7 @@ const dynamicName = z.object({ toolName: z.string().min(1) })
 
 /** Checks a frozen part and returns it with its type. Throws: `invalid-message`, naming the path. */
 export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
+  if (isPlainPart(part as object)) return part as MessagePart
   const { type, state: callState } = part as { readonly type?: unknown; readonly state?: unknown }
   if (type === 'dynamic-tool') check(dynamicName, part, path)
   else if (type === 'tool-') check(staticName, part, path)
