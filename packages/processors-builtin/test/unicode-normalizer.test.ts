@@ -214,7 +214,7 @@ describe('what a tool throws', () => {
 const bits = fc.constantFrom(
   ...'a e E р о п ο ν π ` ``` ~~~ < 1 . 🏴 👩 ❤ 🏽 ش ש क ् ភ 葛 ﾊ ﾞ ㎏ ﬁ 가'.split(' '),
   ...Array.from(
-    '\u0301\u0323\u0345\u0338\u1161\u1112\u11ab \n\ud83d\ude00\u200b\u200d\u200c\u200f\u202e\u2067\ufe0f\u3164\u034f',
+    '\u0301\u0323\u0345\u0338\u094d\u0e38\u05b0\u1161\u1112\u11ab \n\ud83d\ude00\u200b\u200d\u200c\u200f\u202e\u2067\ufe0f\u3164\u034f',
   ),
   '\u{e0101}',
   '\u{e0067}',

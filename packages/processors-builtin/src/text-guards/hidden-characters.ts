@@ -97,18 +97,19 @@ function selects(before: string, selector: number): boolean {
 
 /** Tells whether a hidden character is part of what is written here. */
 function belongs(codePoint: number, { before, after, rightToLeft: inLine }: Surroundings): boolean {
+  if (codePoint === 0x034f) return mark.test(after)
+  // The marks of a letter are put in order later: which of them comes first says nothing.
+  const next = mark.test(after) ? '' : after
   switch (codePoint) {
     case 0x200d:
-      return (pictograph.test(before) && pictograph.test(after)) || joining.test(before) || joining.test(after)
+      return (pictograph.test(before) && pictograph.test(next)) || joining.test(before) || joining.test(next)
     case 0x200c:
-      return joining.test(before) || joining.test(after)
+      return joining.test(before) || joining.test(next)
     case 0x200b:
-      return spaceless.test(before) && spaceless.test(after)
-    case 0x034f:
-      return mark.test(after)
+      return spaceless.test(before) && spaceless.test(next)
     case 0x115f:
     case 0x1160:
-      return jamo.test(before) || jamo.test(after)
+      return jamo.test(before) || jamo.test(next)
     case 0x180b:
     case 0x180c:
     case 0x180d:
@@ -118,7 +119,7 @@ function belongs(codePoint: number, { before, after, rightToLeft: inLine }: Surr
     default:
       // Overrides and embeddings show a text in another order than the one in which it is read.
       return (
-        isBidiControl(codePoint) && !(codePoint >= 0x202a && codePoint <= 0x202e) && (inLine || isRightToLeft(after))
+        isBidiControl(codePoint) && !(codePoint >= 0x202a && codePoint <= 0x202e) && (inLine || isRightToLeft(next))
       )
   }
 }
