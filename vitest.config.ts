@@ -24,7 +24,13 @@ export default defineConfig({
       root: join(root, dir),
       resolve: { conditions },
       ssr: { resolve: { conditions } },
-      test: { name, include: ['test/**/*.test.ts'], environment: 'node', testTimeout: 20_000 },
+      test: {
+        name,
+        include: ['test/**/*.test.ts'],
+        environment: 'node',
+        testTimeout: 20_000,
+        setupFiles: [join(root, '.ci/law-seed.ts')],
+      },
     })),
   },
 })

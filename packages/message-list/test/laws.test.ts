@@ -17,7 +17,8 @@ import {
 import { list, messages, newList, source } from './arbitraries.ts'
 import { expectFrozen } from './reading.ts'
 
-if (process.env['FC_RUNS'] !== undefined) fc.configureGlobal({ numRuns: Number(process.env['FC_RUNS']) })
+const runCount = process.env['LOCKSTEP_LAW_RUNS']
+if (runCount !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: Number(runCount) })
 
 /** What the prompt says of itself. */
 function hasFiles(of: MessageList): boolean {
