@@ -170,6 +170,26 @@ describe('a stream', () => {
     expect((await stream.result).stopReason).toBe('aborted')
   })
 
+  it.each([0, 1, 2, 3, 5, 10])(
+    'has a result when its only reader leaves while it waits, after %i turns',
+    async turns => {
+      const { agent } = agentOf([{ text: ['a', 'b', 'c'] }], {
+        outputProcessors: [{ id: 'slow', processOutputStream: async ({ part }) => part }],
+      })
+      const stream = agent.stream('Hi')
+      const view = stream.fullStream
+      await view.next()
+      const waiting = view.next()
+      const left = view.return(undefined)
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      expect((await stream.result).stopReason).toBe('aborted')
+      expect(await Promise.all([waiting, left])).toEqual([
+        { done: true, value: undefined },
+        { done: true, value: undefined },
+      ])
+    },
+  )
+
   it('says nothing about a failure that nobody looks at, and everything to who does', async () => {
     const unhandled = vi.fn<(reason: unknown) => void>()
     process.on('unhandledRejection', unhandled)

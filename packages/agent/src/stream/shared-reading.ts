@@ -42,6 +42,8 @@ export class SharedReading<T, TReturn> implements ChunkReader<T, TReturn> {
   #give: (result: IteratorResult<T, void>) => void = nobody
   #fail: (error: unknown) => void = nobody
   #draining: Promise<TReturn> | undefined
+  /** Pending while the last reader takes the run with it. */
+  #leaving: Promise<void> | undefined
   #ended: { readonly value: TReturn } | { readonly error: unknown } | undefined
 
   constructor(open: () => Promise<ChunkGenerator<T, TReturn>>) {
@@ -71,7 +73,7 @@ export class SharedReading<T, TReturn> implements ChunkReader<T, TReturn> {
 
   async #drain(): Promise<TReturn> {
     // Views may still be taken in the same breath as the promise.
-    await Promise.resolve()
+    await this.#leaving
     while (!this.#ended) await (this.#pull ?? this.#take(undefined))
     if ('value' in this.#ended) return this.#ended.value
     throw this.#ended.error
@@ -144,11 +146,18 @@ export class SharedReading<T, TReturn> implements ChunkReader<T, TReturn> {
     reader.at = beginning()
     this.#readers.delete(reader)
     if (this.#readers.size > 0 || this.#draining || this.#ended || !this.#source) return
+    this.#leaving ??= this.#return(this.#source)
+    await this.#leaving
+  }
+
+  async #return(opening: Promise<ChunkGenerator<T, TReturn>>): Promise<void> {
     try {
-      const source = await this.#source
-      this.#ended = { value: ((await source.return(undefined as TReturn)) as IteratorReturnResult<TReturn>).value }
+      const source = await opening
+      const { value } = (await source.return(undefined as TReturn)) as IteratorReturnResult<TReturn>
+      // A read that was under way has been told the end, and nobody is told it twice.
+      this.#ended ??= { value }
     } catch (error) {
-      this.#ended = { error }
+      this.#ended ??= { error }
     }
   }
 }
