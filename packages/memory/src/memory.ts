@@ -124,9 +124,9 @@ function loading(run: RunMemory): MemoryProcessor {
     async processInput({ messageList, state }) {
       // A message that steers a run passes here too.
       if (isLoaded(state)) return
-      const { revision, open } = await loadThread(run.store, run, messageList)
+      const loaded = await loadThread(run.store, run, messageList)
       const key = crypto.randomUUID()
-      const begun: MemoryState = { key, revision, open, rows: [], isAccepted: false, isReviewed: false }
+      const begun: MemoryState = { key, ...loaded, rows: [], isAccepted: false, isReviewed: false }
       noteRows(Object.assign(state, begun), [])
     },
     ...(run.isReviewable ? newStep : {}),

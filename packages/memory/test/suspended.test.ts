@@ -114,6 +114,22 @@ describe('a run that waits for a person', () => {
     expect(paid).toEqual([5])
   })
 
+  it('is not left to be taken when a state that was kept elsewhere was resumed', async () => {
+    const { agent, store, paid } = cashier([asks, { ...asks, text: 'Once more.' }, 'Done.'])
+    const asked = await agent.generate(pay, thread)
+    const decide = ({ pendingApprovals }: typeof asked) =>
+      pendingApprovals.map(({ approvalId }) => ({ approvalId, approved: true as const }))
+    await expect(
+      agent.resume(asked.loopState!, [{ approvalId: 'other', approved: true }], thread).text,
+    ).rejects.toThrow('never asked')
+    expect(await store.listRuns('t')).toHaveLength(1)
+    const again = await agent.resume(asked.loopState!, decide(asked), thread).result
+    expect([again.stopReason, await store.listRuns('t')]).toMatchObject(['suspended', [{ runId: asked.runId }]])
+    await agent.resume(again.loopState!, decide(again), thread).text
+    expect(await memory({ store }).takeRun(asked.runId)).toBeUndefined()
+    expect(paid).toEqual([5, 5])
+  })
+
   it('keeps earlier steps that a window or a processor left out', async () => {
     const look = { toolCalls: [{ toolName: 'pay', input: { euros: 1 } }] }
     const first = cashier([look, asks])
@@ -174,7 +190,79 @@ describe('a run that waits for a person', () => {
       expect(await storedLines(store)).toEqual(waits)
       await agent.generate(await answered(store), thread)
       expect(paid).toEqual([5])
-      expect((await storedLines(store))[1]).toBe('assistant: call-1:output-available=paid 5 [Done.]')
+      expect((await storedLines(store))[1]).toBe('assistant: [Let me pay.] call-1:output-available=paid 5 [Done.]')
+    })
+
+    const step = (toolName: string, input: object) => ({ toolCalls: [{ toolName, input }] })
+    const look = tool({ inputSchema: z.object({}), execute: () => 'seen' })
+    const payTool = tool({
+      inputSchema: z.object({ euros: z.number() }),
+      needsApproval: true,
+      execute: ({ euros }) => `paid ${euros}`,
+    })
+    const tools = { look, pay: payTool }
+
+    it('knows the steps before each question again when the client answers it', async () => {
+      const turns = [step('look', {}), step('pay', { euros: 1 }), step('look', {}), step('pay', { euros: 2 }), 'Done.']
+      const { agent, store, prompts } = conversation(turns, { tools, outputProcessors: [review] })
+      await agent.generate(pay, thread)
+      expect(await storedLines(store)).toEqual(['user: Pay!', 'assistant: call-2:approval-requested'])
+      await agent.generate(await answered(store), thread)
+      expect((await storedLines(store))[1]).toBe('assistant: call-2:output-available=paid 1 call-4:approval-requested')
+      await agent.generate(await answered(store), thread)
+      expect(prompts().at(-1)).toContain('result(seen) | assistant: call(call-2) | tool: result(paid 1)')
+      expect((await storedLines(store))[1]).toBe(
+        'assistant: call-1:output-available=seen call-2:output-available=paid 1 call-3:output-available=seen call-4:output-available=paid 2 [Done.]',
+      )
+      expect(await store.listRuns('t')).toEqual([])
+    })
+
+    it('stores nothing that was not reviewed when it fails after the answer', async () => {
+      const failing = { error: new Error('no') }
+      const { agent, store } = conversation([asks, failing], { tools, outputProcessors: [review] })
+      await agent.generate(pay, thread)
+      await expect(agent.generate(await answered(store), thread)).rejects.toThrow('no')
+      expect((await storedLines(store))[1]).toBe('assistant: call-1:output-available=paid 5')
+    })
+
+    it('stores nothing that was not reviewed when it is refused after the answer', async () => {
+      const guard: Processor = {
+        id: 'guard',
+        processOutputStep: ({ text, abort }) => void (text === 'Bad.' && abort()),
+      }
+      const { agent, store } = conversation([asks, 'Bad.'], { tools, outputProcessors: [guard, review] })
+      await agent.generate(pay, thread)
+      expect((await agent.generate(await answered(store), thread)).stopReason).toBe('tripwire')
+      expect((await storedLines(store)).join(' ')).not.toContain('Let me pay.')
+    })
+
+    it('keeps what is stored of a response of which a processor had taken something away', async () => {
+      const forget: Processor = {
+        id: 'forget',
+        processInputStep: ({ messageList, stepNumber }) => {
+          if (stepNumber === 0) return
+          const isDone = (part: object) => 'state' in part && part.state === 'output-available'
+          for (const { id } of messageList.get.response.db())
+            messageList.update(
+              id,
+              draft => void (draft.content.parts = draft.content.parts.filter(part => !isDone(part))),
+            )
+        },
+      }
+      const turns = [
+        step('pay', { euros: 1 }),
+        step('look', {}),
+        { ...step('pay', { euros: 2 }), text: 'So.' },
+        'Done.',
+      ]
+      const options = { tools, inputProcessors: [forget], outputProcessors: [review] }
+      const { agent, store } = conversation(turns, options)
+      await agent.generate(pay, thread)
+      await agent.generate(await answered(store), thread)
+      const before = 'assistant: call-1:output-available=paid 1 call-3:'
+      expect((await storedLines(store))[1]).toBe(`${before}approval-requested`)
+      await agent.generate(await answered(store), { ...thread, inputProcessors: [] })
+      expect((await storedLines(store))[1]).toBe(`${before}output-available=paid 2 [Done.]`)
     })
   })
 

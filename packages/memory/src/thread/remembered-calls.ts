@@ -27,7 +27,7 @@ export interface Continuation {
 /** The stored messages as they are to be, those that differ. */
 export async function continuedMessages(
   store: ThreadStore,
-  open: OpenMessages,
+  { open, withheld }: { readonly open: OpenMessages; readonly withheld: OpenMessages },
   continuation: Continuation,
 ): Promise<readonly AgentMessage[]> {
   const { list } = continuation
@@ -41,7 +41,9 @@ export async function continuedMessages(
     stored.add(list.find(before.id)!, 'input')
     if (list.sourceOf(before.id) === 'response') {
       const { parts } = stored.find(before.id)!.content
-      const own = parts.slice(0, open[before.id])
+      // What was withheld enters the store with all of the response, or not at all.
+      const known = continuation.response === 'all' ? withheld[before.id] : undefined
+      const own = parts.slice(0, known ?? open[before.id])
       const steps = withEndedCalls(
         storedParts(stepsAfter(own, list.find(before.id)!), continuation.response),
         continuation.cutShort,

@@ -13,6 +13,8 @@ export interface RunRows {
   rows: readonly string[]
   /** The remembered messages whose calls were open. */
   open: OpenMessages
+  /** Of those of which the run knows more than the store, because it was withheld: how many stored parts come before that. */
+  withheld: OpenMessages
 }
 
 /** Rows by id, as they are in the store. */
@@ -52,10 +54,19 @@ export async function keepRows(
 ): Promise<void> {
   // Most runs are never suspended, and have nothing to be forgotten.
   if (!isSuspended && !resumed.has(run)) return
+  if (!isSuspended) await forgetRun(store, threadId, run)
   const key = keyOf(run)
   const { revision = 0 } = (await store.readDocument(key)) ?? {}
   const value = isSuspended ? run.rows : undefined
   await store.writeDocument({ key, value, expectedRevision: revision, threadId })
+}
+
+/** Removes the suspended run that has ended: a state that was kept elsewhere too is resumed without being taken. */
+async function forgetRun(store: ThreadStore, threadId: string, { key }: RunRows): Promise<void> {
+  const runs = await store.listRuns(threadId)
+  // The state is the loop's; the key in it is unlike any other text.
+  const own = runs.filter(({ state }) => JSON.stringify(state).includes(key))
+  await Promise.all(own.map(({ runId }) => store.removeRun(runId)))
 }
 
 function keyOf({ key }: RunRows): string {

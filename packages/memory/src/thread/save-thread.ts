@@ -41,7 +41,7 @@ async function saveRows(store: ThreadStore, run: RunRows, save: Save): Promise<v
   const rows = rowsOfRun(run, save, before)
   const changes = changedRows(run, rows, before)
   for (let tries = 0; tries <= mostConflicts; tries++) {
-    const outcomes = save.withOutcomes ? await continuedMessages(store, run.open, save) : []
+    const outcomes = save.withOutcomes ? await continuedMessages(store, run, save) : []
     const put = [...outcomes, ...changes.put]
     if (put.length + changes.remove.length === 0) return
     const commit: ThreadCommit = { expectedRevision: run.revision, remove: changes.remove, put, ...ownerOf(run, list) }
