@@ -139,6 +139,107 @@ describe('application data', () => {
     })
   })
 
+  describe('that a processor refuses after a while', () => {
+    interface Writing {
+      readonly writer: { custom(chunk: object): Promise<void> }
+    }
+    const turnOfEvents = () => new Promise<void>(resolve => setImmediate(resolve))
+    const write = ({ writer }: Writing) => writer.custom({ type: 'data-x', data: 1 })
+    const refusing = (options: { readonly retry?: boolean; readonly once?: boolean } = {}): Processor => ({
+      id: 'against',
+      processDataParts: true,
+      async processOutputStream({ part, state, abort }) {
+        if (part.type !== 'data-x' || (options.once && state['refused'])) return part
+        state['refused'] = true
+        await turnOfEvents()
+        return abort('Not this.', options)
+      },
+    })
+    const refused = { stopReason: 'tripwire', tripwire: { reason: 'Not this.', processorId: 'against' } }
+    const carelessly = (args: Writing) => void write(args).catch(() => {})
+
+    it('ends the run, though its tool has not waited', async () => {
+      const careless = tool({
+        inputSchema: z.object({}),
+        execute: (_, options) => (carelessly(options as never), 'done'),
+      })
+      const { result, types } = await run({ tools: { progress: careless }, outputProcessors: [refusing()] })
+      expect(result).toMatchObject({ ...refused, messages: [], steps: [] })
+      expect(types).not.toContain('data-x')
+    })
+
+    it.each([
+      'processInput',
+      'processInputStep',
+      'processLLMRequest',
+      'processOutputStep',
+      'processToolCall',
+      'processToolResult',
+      'processStepEnd',
+      'processOutputResult',
+    ] as const)('ends the run, though %s of another has not waited', async hook => {
+      const writer = { id: 'writer', [hook]: carelessly } as unknown as Processor
+      const { result, types } = await run(
+        hook.startsWith('processInput') || hook === 'processLLMRequest'
+          ? { inputProcessors: [writer], outputProcessors: [refusing()] }
+          : { outputProcessors: [writer, refusing()] },
+      )
+      expect(result).toMatchObject(refused)
+      expect(types).not.toContain('data-x')
+    })
+
+    it('fails a run that would have been completed, when it was written at its end', async () => {
+      const writer = { id: 'writer', processRunEnd: carelessly } as unknown as Processor
+      const { result, types } = await run({ outputProcessors: [writer, refusing()] })
+      expect(result.stopReason).toBe('error')
+      expect(types).not.toContain('data-x')
+    })
+
+    it('ends the run also when the model fails and would be asked again', async () => {
+      const { result } = await run({
+        model: scriptedModel([{ error: new Error('down') }, 'ok']),
+        inputProcessors: [{ id: 'writer', processLLMRequest: carelessly as never }],
+        outputProcessors: [refusing()],
+        errorProcessors: [{ id: 'again', processAPIError: () => ({ retry: true }) }],
+      })
+      expect(result).toMatchObject(refused)
+    })
+
+    it.each(['processToolResult', 'processOutputStep', 'processOutputResult'] as const)(
+      'is forgotten, when the refusal of what %s wrote was answered with another try',
+      async hook => {
+        const writer = { id: 'writer', [hook]: write } as unknown as Processor
+        const { result } = await run({
+          model: scriptedModel([{ toolCalls: [{ toolName: 'progress', input: {} }] }, 'ok', 'ok']),
+          outputProcessors: [writer, refusing({ retry: true, once: true })],
+          maxProcessorRetries: 1,
+        })
+        expect(result).toMatchObject({ stopReason: 'completed', text: 'ok', error: undefined })
+      },
+    )
+
+    it('takes the record of its step with it', async () => {
+      const writer = { id: 'writer', processStepEnd: write } as unknown as Processor
+      const { result } = await run({ outputProcessors: [writer, refusing()] })
+      expect(result).toMatchObject({ ...refused, messages: [], steps: [], text: '' })
+    })
+  })
+
+  it('that takes its time on the way is shown before the end of the run', async () => {
+    const slow: Processor = {
+      id: 'slow',
+      processDataParts: true,
+      processOutputStream: ({ part }) =>
+        part.type === 'data-x' ? new Promise(resolve => setImmediate(() => resolve(part))) : part,
+    }
+    const last: Processor = {
+      id: 'last',
+      processRunEnd: ({ writer }) => void writer.custom({ type: 'data-x', data: 1 }),
+    }
+    const { types } = await run({ outputProcessors: [last, slow] })
+    expect(types.slice(-2)).toEqual(['data-x', 'finish'])
+  })
+
   it('comes to a processor piece by piece, though tools write side by side', async () => {
     let inside = 0
     const slow: Processor = {

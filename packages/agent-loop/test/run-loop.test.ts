@@ -1,4 +1,4 @@
-import { finishPart, scriptedModel } from '@lockstep/agent-loop/testing'
+import { finishPart, scriptedModel, type streamOf } from '@lockstep/agent-loop/testing'
 import type { Processor } from '@lockstep/processors'
 import { hasToolCall, isStepCount, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -117,6 +117,23 @@ describe('a run', () => {
     expect(cancelled).toEqual([new Error('enough')])
   })
 
+  it('leaves no rejection behind when what a provider begins late is no stream', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    const controller = new AbortController()
+    const doStream = () => {
+      queueMicrotask(() => controller.abort(new Error('enough')))
+      return new Promise<never>(resolve => setImmediate(() => resolve({} as never)))
+    }
+    const model = Object.assign(scriptedModel([]), { doStream })
+    const { result } = await drain({ model, abortSignal: controller.signal })
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    expect(result.stopReason).toBe('aborted')
+    expect(unhandled).toEqual([])
+  })
+
   it('ends after maxSteps and says so', async () => {
     const model = scriptedModel(Array.from({ length: 9 }, () => callAdd))
     const { result } = await drain({ model, tools: { add }, maxSteps: 2 })
@@ -139,6 +156,19 @@ describe('a run', () => {
     const { chunks } = await drain({ model, tools: { add }, outputProcessors: [retryOnce], maxProcessorRetries: 1 })
     const ids = chunks.flatMap(chunk => (chunk.type === 'text-start' ? [chunk.payload.id] : []))
     expect(new Set(ids).size).toBe(3)
+  })
+
+  it('counts on when a step is made again because the response was refused', async () => {
+    const retryOnce: Processor = {
+      id: 'once',
+      processOutputResult: ({ abort, retryCount }) => void (retryCount === 0 && abort('again', { retry: true })),
+    }
+    const model = scriptedModel(['a', 'b'])
+    const { result, chunks } = await drain({ model, outputProcessors: [retryOnce], maxProcessorRetries: 1 })
+    const ids = chunks.flatMap(chunk => (chunk.type === 'text-start' ? [chunk.payload.id] : []))
+    expect(new Set(ids).size).toBe(2)
+    expect(result.steps).toMatchObject([{ text: 'b', attemptCount: 2 }])
+    expect(result.trace.steps[0]!.attempts.map(({ attemptNumber }) => attemptNumber)).toEqual([0, 1])
   })
 
   it('opens a new message when something was put after the response', async () => {
@@ -584,6 +614,30 @@ describe('what a hook is given', () => {
     expect(result).toMatchObject({ text: 'ok', toolResults: [{ input: { n: [1] }, output: { rows: [1] } }] })
     expect([...new Set(refused)].toSorted()).toEqual(['input', 'output', 'text'])
     expect(constant).toEqual({ rows: [1] })
+  })
+
+  it('cannot be written to: the records of the steps, to their leaves', async () => {
+    const frozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      value instanceof Date ||
+      (Object.isFrozen(value) && Object.values(value).every(frozen))
+    const open: string[] = []
+    const looker: Processor = {
+      id: 'looker',
+      processStepEnd: ({ step }) =>
+        void open.push(...Object.entries(step).flatMap(([name, value]) => (frozen(value) ? [] : [name]))),
+    }
+    const parts: Parameters<typeof streamOf>[0] = [
+      { type: 'stream-start', warnings: [{ type: 'other', message: 'Careful.' }] },
+      { type: 'source', sourceType: 'url', id: 's', url: 'https://example.test/' },
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aaaa' } },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+      { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{"a":1,"b":2}' },
+      finishPart('tool-calls'),
+    ]
+    await drain({ model: scriptedModel([{ parts }, 'ok']), tools: { add }, outputProcessors: [looker] })
+    expect([...new Set(open)]).toEqual([])
   })
 
   it('may be held back by any processor, an input processor too', async () => {

@@ -50,11 +50,7 @@ async function startedOrAborted(
   try {
     return await untilAborted(call, abortSignal)
   } catch (error) {
-    if (abortSignal.aborted)
-      call.then(
-        ({ stream }) => stream.cancel(abortSignal.reason).catch(() => {}),
-        () => {},
-      )
+    if (abortSignal.aborted) call.then(({ stream }) => stream.cancel(abortSignal.reason)).then(undefined, () => {})
     throw error
   }
 }

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4ToolCall,
   SharedV4Warning,
 } from '@ai-sdk/provider'
-import type { Chunk, MaybePromise, ModelChunk } from '@lockstep/processors'
+import { frozenCopy, type Chunk, type MaybePromise, type ModelChunk } from '@lockstep/processors'
 import type { FinishReason, LanguageModelUsage, ProviderMetadata } from 'ai'
 import { asLanguageModelUsage } from '../ai-internal.ts'
 import type { ParsedToolCall } from '../tools/tool-input.ts'
@@ -148,7 +148,7 @@ export class PartReader {
     this.#summary ??= {
       finishReason: part.finishReason.unified,
       rawFinishReason: part.finishReason.raw,
-      usage: Object.freeze(asLanguageModelUsage(part.usage)),
+      usage: frozenCopy(asLanguageModelUsage(part.usage)),
       providerMetadata: part.providerMetadata,
     }
   }

@@ -18,10 +18,10 @@ export async function resultAccepted(run: Run, response: Response): Promise<bool
   try {
     await readPromised(run)
     await run.runner.runProcessOutputResult(() => ({ position: run.position, own: { result: run.output() } }))
-    run.attempt!.throwUnheard()
     await rereadSteps(run)
     await settlePromised(run)
     run.finish = await run.attempt!.takeFrame(finishChunk(run, { stopReason: response.stopReason }))
+    await run.attempt!.throwUnheard()
     if (run.object !== undefined) await run.show(run.chunk('object', { object: run.object }))
     await run.release()
     return true

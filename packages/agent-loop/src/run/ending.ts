@@ -1,5 +1,5 @@
 // How a run ends, and what is done about it: processors clean up, the caller is told, readers see the last chunks.
-import { TripWire, type Chunk, type TripwirePayload } from '@lockstep/processors'
+import { TripWire, type Chunk, type StopReason, type TripwirePayload } from '@lockstep/processors'
 import { finishReasonOf, resultOf, type Ending, type LoopResult } from './loop-result.ts'
 import type { Run } from './run.ts'
 
@@ -14,8 +14,21 @@ export async function flushed(run: Run, ending: Ending): Promise<Ending> {
   }
 }
 
-/** Lets the processors clean up. An error in that fails a run that had not failed before. */
+const failures: ReadonlySet<StopReason> = new Set<StopReason>(['error', 'aborted', 'tripwire'])
+
+/** Lets the processors clean up; then nothing more is written. An error in that fails a run that had not failed before. */
 export async function runEnded(run: Run, ending: Ending): Promise<Ending> {
+  const told = await toldOfEnd(run, ending)
+  run.endWriting()
+  try {
+    await run.attempt?.throwUnheard()
+    return told
+  } catch (error) {
+    return failures.has(told.stopReason) ? told : { stopReason: 'error', error }
+  }
+}
+
+async function toldOfEnd(run: Run, ending: Ending): Promise<Ending> {
   if (run.runner.plan.processRunEnd.length === 0) return ending
   try {
     const { stopReason, error, tripwire } = ending

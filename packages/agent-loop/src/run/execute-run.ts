@@ -88,9 +88,10 @@ async function takeSteps(run: Run, resumed: ResumedRun | undefined): Promise<Sto
 
 function nextStep(run: Run): Promise<FinishedStep | SuspendedStep> {
   run.signal.throwIfAborted()
-  run.attempt?.throwUnheard()
+  const unheard = () => run.attempt?.throwUnheard()
   const entered = enterSteered(run)
-  return entered ? entered.then(() => runStep(run)) : runStep(run)
+  const ready = entered ? entered.then(unheard) : unheard()
+  return ready ? Promise.resolve(ready).then(() => runStep(run)) : runStep(run)
 }
 
 /** An answer is not the end when somebody has said more, and there is a step left to hear it. */
@@ -104,7 +105,7 @@ async function begun(run: Run): Promise<Snapshot> {
   const prologue = new Attempt(run)
   run.begin(prologue)
   await run.runner.runProcessInput(run.position)
-  prologue.throwUnheard()
+  await prologue.throwUnheard()
   run.originalSystemMessages = run.list.getAllSystemMessages()
   await prologue.release()
   await enterAnswers(run, prologue)

@@ -148,9 +148,14 @@ export class Run implements RunHost {
     this.#abort.abort(reason)
   }
 
+  /** What is written from now on is too late. */
+  endWriting(): void {
+    this.#closed = true
+  }
+
   /** Leaves nothing behind: no listener, no timer. */
   close(): void {
-    this.#closed = true
+    this.endWriting()
     this.#unlink()
     this.#stopClock()
   }
@@ -269,6 +274,7 @@ export class Run implements RunHost {
   grantRetry(tripwire: TripWire): boolean {
     if (!tripwire.retry || this.processorRetryCount >= this.retryBudget) return false
     this.processorRetryCount++
+    this.attempt?.hears(tripwire)
     return true
   }
 

@@ -68,6 +68,12 @@ export class TraceRecorder {
     this.#step(stepNumber).attempts.push(attempt)
   }
 
+  /** How often a step has been tried, also when it was accepted and taken back with the whole response. */
+  attemptCountOf(stepNumber: number): number {
+    const last = this.#steps.at(-1)
+    return last?.stepNumber === stepNumber ? last.attempts.length : 0
+  }
+
   tool(stepNumber: number, tool: ToolTrace): void {
     this.#step(stepNumber).tools.push(tool)
   }

@@ -66,11 +66,13 @@ export function contentOf(parts: readonly MessagePart[]): StepContent {
   for (const part of parts) {
     if (part.type === 'text') text += part.text
     else if (part.type === 'reasoning') reasoning.push(reasoningOf(part))
-    else if (part.type === 'file') files.push({ mediaType: part.mediaType, url: part.url })
+    else if (part.type === 'file') files.push(Object.freeze({ mediaType: part.mediaType, url: part.url }))
     else if (isToolPart(part)) {
-      toolCalls.push(callOf(part, 'tool-call'))
-      if (part.state === 'output-available') toolResults.push({ ...callOf(part, 'tool-result'), output: part.output })
-      if (part.state === 'output-error') toolErrors.push({ ...callOf(part, 'tool-error'), error: part.errorText })
+      toolCalls.push(Object.freeze(callOf(part, 'tool-call')))
+      if (part.state === 'output-available')
+        toolResults.push(Object.freeze({ ...callOf(part, 'tool-result'), output: part.output }))
+      if (part.state === 'output-error')
+        toolErrors.push(Object.freeze({ ...callOf(part, 'tool-error'), error: part.errorText }))
     }
   }
   return {
@@ -93,7 +95,7 @@ function frozen<T>(items: T[]): readonly T[] {
 
 function reasoningOf({ text, providerMetadata }: Extract<MessagePart, { type: 'reasoning' }>): ReasoningOutput {
   const metadata = providerMetadata === undefined ? {} : { providerMetadata: providerMetadata as ProviderMetadata }
-  return { type: 'reasoning', text, ...metadata }
+  return Object.freeze({ type: 'reasoning', text, ...metadata })
 }
 
 function callOf(part: ToolPart, type: 'tool-call' | 'tool-result' | 'tool-error'): object {

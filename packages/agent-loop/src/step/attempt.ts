@@ -3,6 +3,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { continuationOf, toolNameOf, type MessagePart, type ToolPart } from '@lockstep/message-list'
 import {
   isPromiseLike,
+  TripWire,
   untilAborted,
   type Chunk,
   type ChunkNamed,
@@ -62,6 +63,8 @@ export class Attempt {
   readonly #chain: StreamChain
   #inputs: InputCallbacks | undefined
   #held: Chunk[] | undefined
+  /** What is shown in passing and is not through yet. */
+  #passing: Set<Promise<void>> | undefined
   /** What came of things that were shown in passing. */
   #unheard: Set<unknown> | undefined
   /** Pending while a chunk of a tool is on its way. */
@@ -122,7 +125,15 @@ export class Attempt {
   /** Shows what somebody else wrote. A failure is the run's to hear, also when the writer does not listen. */
   inPassing(show: () => Promise<void>): Promise<void> {
     const shown = show()
-    shown.catch((error: unknown) => (this.#unheard ??= new Set()).add(error))
+    const passing = (this.#passing ??= new Set())
+    passing.add(shown)
+    shown.then(
+      () => passing.delete(shown),
+      (error: unknown) => {
+        passing.delete(shown)
+        ;(this.#unheard ??= new Set()).add(error)
+      },
+    )
     return shown
   }
 
@@ -131,12 +142,25 @@ export class Attempt {
     return this.#unheard?.delete(error) === true
   }
 
-  /** Throws what came of something that was shown in passing, if nobody has heard it. */
-  throwUnheard(): void {
-    for (const error of this.#unheard ?? []) {
-      this.#unheard = undefined
-      throw error
-    }
+  /**
+   * Throws what came of things that were shown in passing, if nobody has heard it. Waits for those that are not through:
+   * a processor may take its time.
+   */
+  throwUnheard(): MaybePromise<void> {
+    const passed = this.passed()
+    if (passed) return passed.then(() => this.throwUnheard())
+    if (this.#unheard && this.#unheard.size > 0) this.#throwFirst([...this.#unheard])
+  }
+
+  /** Waits until what is shown in passing is through, when something is. */
+  passed(): Promise<unknown> | undefined {
+    if (this.#passing && this.#passing.size > 0) return Promise.allSettled(this.#passing)
+  }
+
+  /** What ends the run comes before a wish for another try. */
+  #throwFirst(errors: readonly unknown[]): never {
+    this.#unheard = undefined
+    throw errors.find(error => !TripWire.isInstance(error) || !error.retry) ?? errors[0]
   }
 
   /**
@@ -256,7 +280,8 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   attempt.toolCalls = await guardToolCalls(run, attempt)
   if (attempt.toolCalls.length === 0 && settings.structuredOutput)
     await readAnswerAs(run, attempt, settings.structuredOutput)
-  attempt.throwUnheard()
+  const unheard = attempt.throwUnheard()
+  if (unheard) await unheard
 }
 
 /** The conversation as the model is given it, with the files that its provider cannot fetch. */

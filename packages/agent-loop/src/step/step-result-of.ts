@@ -1,6 +1,6 @@
 // The record of a step, from what its attempt learned and what stands in the conversation.
 import type { SharedV4Warning } from '@ai-sdk/provider'
-import type { StepResult } from '@lockstep/processors'
+import { frozenCopy, type StepResult } from '@lockstep/processors'
 import type { Attempt } from './attempt.ts'
 import type { StepContent } from './accepted-step.ts'
 import type { Run } from '../run/run.ts'
@@ -30,7 +30,7 @@ export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): 
   return Object.freeze({
     stepNumber: run.stepNumber,
     attemptCount: run.attemptNumber + 1,
-    model: info.model!,
+    model: frozenCopy(info.model!),
     text,
     reasoning,
     reasoningText,
@@ -39,18 +39,18 @@ export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): 
     toolErrors,
     files,
     object: attempt.object,
-    sources: attempt.response.sources,
+    sources: frozenCopy(attempt.response.sources),
     finishReason: summary!.finishReason,
     rawFinishReason: summary!.rawFinishReason,
     usage: summary!.usage,
-    warnings: info.warnings,
-    request: info.request,
-    response: {
+    warnings: frozenCopy(info.warnings),
+    request: Object.freeze(info.request),
+    response: frozenCopy({
       id: info.metadata.id,
       modelId: info.metadata.modelId,
       timestamp: info.metadata.timestamp,
       headers: info.headers,
-    },
-    providerMetadata: summary!.providerMetadata,
+    }),
+    providerMetadata: frozenCopy(summary!.providerMetadata),
   })
 }

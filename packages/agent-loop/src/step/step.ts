@@ -86,16 +86,24 @@ async function completeStep(
   { attempt, before }: SuspendedStep['suspended'],
   begin: () => MaybePromise<void>,
 ): Promise<FinishedStep | SuspendedStep> {
+  const acceptedCount = run.steps.length
   try {
     const begun = begin()
     if (begun) await begun
     await runToolPhase(run, attempt)
-    attempt.throwUnheard()
-    return run.pendingCalls.length > 0 ? { suspended: { attempt, before } } : await finishStep(run, attempt, before)
+    const unheard = attempt.throwUnheard()
+    if (unheard) await unheard
+    if (run.pendingCalls.length > 0) return { suspended: { attempt, before } }
+    const finished = await finishStep(run, attempt, before)
+    const late = attempt.throwUnheard()
+    if (late) await late
+    return finished
   } catch (error) {
+    await attempt.passed()
     if (TripWire.isInstance(error)) {
       run.rejected = rejectedOf(attempt)
       run.withdrawTo(before)
+      run.replaceSteps(run.steps.slice(0, acceptedCount))
       await reset(run, attempt, error.reason)
     }
     throw error
@@ -119,7 +127,7 @@ interface NextTry {
 /** Tries until an attempt passes all guards. What failed for good leaves nothing in the conversation. */
 async function acceptedAttempt(run: Run): Promise<Attempt> {
   let next: NextTry = { start: { settings: settingsFor(run), prepared: undefined }, before: run.list.snapshot() }
-  for (run.attemptNumber = 0; ; run.attemptNumber++) {
+  for (run.attemptNumber = run.recorder.attemptCountOf(run.stepNumber); ; run.attemptNumber++) {
     const attempt = new Attempt(run)
     run.begin(attempt)
     try {
@@ -145,9 +153,12 @@ async function afterFailure(
   const { error, start, before } = failed
   try {
     run.signal.throwIfAborted()
+    attempt.hears(error)
+    if (mayTryAgain(error)) await attempt.throwUnheard()
     if (!(error instanceof ProviderFailure)) throw error
     return { start: await repaired(run, attempt, { error: error.cause, start }), before: run.list.snapshot() }
   } catch (final) {
+    await attempt.passed()
     run.withdrawTo(before)
     if (TripWire.isInstance(final)) await refused(run, attempt, final)
     else if (final instanceof InvalidObject) await misread(run, attempt, final)
@@ -157,6 +168,13 @@ async function afterFailure(
     }
     return { start: { settings: start.settings, prepared: undefined }, before }
   }
+}
+
+/** Whether another try may follow, so that what else came of the attempt would be forgotten. */
+function mayTryAgain(error: unknown): boolean {
+  return (
+    error instanceof ProviderFailure || error instanceof InvalidObject || (TripWire.isInstance(error) && error.retry)
+  )
 }
 
 /** After a failure of the provider: asks the processors. Throws: the provider's error when none wants a retry. */
