@@ -13,6 +13,7 @@ import {
 import type { ToolSet } from 'ai'
 import type { AgentConfig, AgentInput, CallOptions } from './agent-options.ts'
 import { AgentStream, orThrow } from './stream/agent-stream.ts'
+import { checkList } from './check-options.ts'
 import { respondOptionsFor, type RespondCallOptions } from './respond.ts'
 import { readCall, runOptionsFor } from './run-options.ts'
 
@@ -66,7 +67,7 @@ export class Agent<TOOLS extends ToolSet = ToolSet, OBJECT = undefined> {
    * Goes on with a run that was suspended, in this process or another. It is the same run: give the options again that the
    * call was made with. `decisions` answer the run's `pendingApprovals`; what is left open suspends it once more.
    *
-   * *Throws*, from every promise and view: a `LoopError` that says why the state or a decision cannot be used. Nothing has
+   * *Throws*, from every promise and view: an error that says why the state or a decision cannot be used. Nothing has
    * happened then.
    */
   resume<OUTPUT = OBJECT>(
@@ -75,7 +76,10 @@ export class Agent<TOOLS extends ToolSet = ToolSet, OBJECT = undefined> {
     options: CallOptions<TOOLS, OUTPUT> = {},
   ): AgentStream<TOOLS, OUTPUT> {
     const call = { messages: [], options }
-    const prepare = () => runOptionsFor(this.#config as AgentConfig<TOOLS, OUTPUT>, call)
+    const prepare = async () => {
+      checkList('decisions', decisions, '{ approvalId, approved }')
+      return runOptionsFor(this.#config as AgentConfig<TOOLS, OUTPUT>, call)
+    }
     return new AgentStream(prepare, { state, decisions })
   }
 

@@ -1,7 +1,7 @@
 // The one error class of this package and the codes it can carry.
 
 /** What went wrong, for programs; the message says it for people, with the cure. */
-export type AgentErrorCode = 'invalid-input' | 'opened-too-late' | 'run-failed' | 'no-routes'
+export type AgentErrorCode = 'invalid-input' | 'invalid-option' | 'opened-too-late' | 'run-failed' | 'no-routes'
 
 const marker = Symbol.for('lockstep.error.agent')
 

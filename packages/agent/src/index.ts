@@ -2,6 +2,7 @@
 export { Agent } from './agent.ts'
 export type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice } from './agent-options.ts'
 export { AgentStream } from './stream/agent-stream.ts'
+export type { ToolRunOptions } from './tool-run-options.ts'
 export type { RespondCallOptions } from './respond.ts'
 export { AgentError } from './errors.ts'
 export type { AgentErrorCode } from './errors.ts'

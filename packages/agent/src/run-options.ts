@@ -5,6 +5,7 @@ import { RequestContext, type Processor } from '@lockstep/processors'
 import { loadBuiltin, type BuiltinChoice } from '@lockstep/processors-builtin'
 import type { ToolSet } from 'ai'
 import type { AgentConfig, AgentInput, CallOptions, PerRequest, ProcessorChoice } from './agent-options.ts'
+import { checkList, checkMemory, checkRequestContext } from './check-options.ts'
 import { AgentError } from './errors.ts'
 
 /** A call with its input apart from its options. */
@@ -41,7 +42,7 @@ export function readCall<TOOLS extends ToolSet, OBJECT>(
   }
 }
 
-/** Puts agent, defaults and call together; the call wins, then the defaults. */
+/** Puts agent, defaults and call together; the call wins, then the defaults. Throws: `invalid-option`. */
 export async function runOptionsFor<TOOLS extends ToolSet, OBJECT>(
   config: AgentConfig<TOOLS, OBJECT>,
   call: AgentCall<TOOLS, OBJECT>,
@@ -50,18 +51,20 @@ export async function runOptionsFor<TOOLS extends ToolSet, OBJECT>(
   const { instructions, context, inputProcessors, outputProcessors, errorProcessors, ...own } = given
   const { threadId: ownThreadId, resourceId: ownResourceId, ...run } = own
   const requestContext = given.requestContext ?? new RequestContext()
+  checkRequestContext(requestContext)
   const threadId = ownThreadId ?? textIn(requestContext, 'threadId')
   const resourceId = ownResourceId ?? textIn(requestContext, 'resourceId')
   const resolve = <T>(value: PerRequest<T>) => resolved(value, requestContext)
   const [model, tools, input, output, error, system, memory] = await Promise.all([
     given.model ?? resolve(config.model),
     config.tools === undefined ? undefined : resolve(config.tools),
-    processorsOf(inputProcessors ?? (await resolve(config.inputProcessors))),
-    processorsOf(outputProcessors ?? (await resolve(config.outputProcessors))),
-    processorsOf(errorProcessors ?? (await resolve(config.errorProcessors))),
+    processorsOf('inputProcessors', inputProcessors ?? (await resolve(config.inputProcessors))),
+    processorsOf('outputProcessors', outputProcessors ?? (await resolve(config.outputProcessors))),
+    processorsOf('errorProcessors', errorProcessors ?? (await resolve(config.errorProcessors))),
     instructions ?? resolve(config.instructions),
     resolve(config.memory),
   ])
+  checkMemory(memory)
   const processors = { inputProcessors: input, outputProcessors: output, errorProcessors: error }
   const messageList = new MessageList(definedOf({ threadId, resourceId, generateId: given.generateId }))
   if (system !== undefined) messageList.addSystem(system)
@@ -92,7 +95,11 @@ async function resolved<T>(value: PerRequest<T>, requestContext: RequestContext)
 }
 
 /** Loads the builtins that are given by name; everything else is taken as it is, for the plan to check. */
-async function processorsOf(choices: readonly ProcessorChoice[] | undefined): Promise<readonly Processor[]> {
+async function processorsOf(
+  name: string,
+  choices: readonly ProcessorChoice[] | undefined,
+): Promise<readonly Processor[]> {
+  checkList(name, choices, 'processor')
   const processors: Processor[] = []
   for (const choice of choices ?? []) processors.push(isBuiltin(choice) ? await loadBuiltin(choice) : choice)
   return processors

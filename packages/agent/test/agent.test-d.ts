@@ -1,5 +1,12 @@
 // What is inferred from what the user wrote. Checked by `tsc`, never run.
-import { Agent, type AgentConfig, type LoopResult, type Processor, type StepResult } from '@lockstep/agent'
+import {
+  Agent,
+  type AgentConfig,
+  type LoopResult,
+  type Processor,
+  type StepResult,
+  type ToolRunOptions,
+} from '@lockstep/agent'
 import type { InferUIMessage } from '@lockstep/agent/ui'
 import {
   RequestContext,
@@ -34,6 +41,18 @@ for (const call of result.toolCalls) if (!call.dynamic) expectTypeOf(call.input)
 for (const done of result.toolResults) if (!done.dynamic) expectTypeOf(done.output).toEqualTypeOf<{ hits: string[] }>()
 expectTypeOf(agent.stream('Hi').text).toEqualTypeOf<Promise<string>>()
 expectTypeOf(agent.stream('Hi').steps).toEqualTypeOf<Promise<LoopResult<{ search: typeof search }>['steps']>>()
+
+// A tool says what it needs of the run.
+tool({
+  inputSchema: z.object({ query: z.string() }),
+  execute: async ({ query }, options) => {
+    const { requestContext, runId, writer, abortSignal } = options as ToolRunOptions<{ tier: 'free' | 'pro' }>
+    expectTypeOf(requestContext.get('tier')).toEqualTypeOf<'free' | 'pro' | undefined>()
+    expectTypeOf(runId).toEqualTypeOf<string>()
+    expectTypeOf(abortSignal).toEqualTypeOf<AbortSignal | undefined>()
+    await writer.custom({ type: 'data-progress', data: query })
+  },
+})
 
 // State and tripwire metadata are typed from the processor.
 const counter: Processor<'counter', { words: number }, { count: number }> = {

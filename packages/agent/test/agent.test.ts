@@ -1,4 +1,12 @@
-import { Agent, AgentError, ProcessorError, type Processor } from '@lockstep/agent'
+import {
+  Agent,
+  AgentError,
+  ProcessorError,
+  RequestContext,
+  type Chunk,
+  type Processor,
+  type ToolRunOptions,
+} from '@lockstep/agent'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 import { tool } from 'ai'
 import { describe, expect, it, vi } from 'vitest'
@@ -48,6 +56,50 @@ describe('an agent', () => {
     expect(() => agent.stream({ promt: 'Hi' } as never)).toThrow(
       'The input has the keys ["promt"]. Give exactly one of prompt and messages.',
     )
+  })
+
+  it.each([
+    ['inputProcessors', { inputProcessors: 'budget' }, 'inputProcessors is "budget". Give an array: [processor].'],
+    [
+      'outputProcessors',
+      { outputProcessors: { id: 'guard' } },
+      'outputProcessors is an object with the keys ["id"]. Give an array: [processor].',
+    ],
+    [
+      'requestContext',
+      { requestContext: { tier: 'pro' } },
+      'requestContext is an object with the keys ["tier"]. Give `new RequestContext({ … })` with what is to be in it.',
+    ],
+  ])('says what is wrong with %s', async (_name, options, message) => {
+    const agent = new Agent({ name: 'a', model: scriptedModel([]) })
+    await expect(agent.generate('Hi', options as object)).rejects.toMatchObject({ code: 'invalid-option', message })
+  })
+
+  it.each([
+    [{ commit: () => {} }, 'That is a store'],
+    [{ store: 1 }, 'Give `memory({ store })`'],
+    [() => true, 'memory is true. Give `memory({ store })`'],
+  ])('says what is wrong with a memory', async (memory, message) => {
+    const agent = new Agent({ name: 'a', model: scriptedModel([]), memory: memory as never })
+    await expect(agent.generate('Hi')).rejects.toThrow(message)
+  })
+
+  it('gives its tools the run: its id, the request context and a writer', async () => {
+    const look = tool({
+      inputSchema: z.object({}),
+      execute: async (_input, options) => {
+        const { runId, requestContext, writer } = options as ToolRunOptions<{ tier: string }>
+        await writer.custom({ type: 'data-progress', data: { runId } })
+        return requestContext.get('tier')
+      },
+    })
+    const model = scriptedModel([{ toolCalls: [{ toolName: 'look', input: {} }] }, 'Done.'])
+    const agent = new Agent({ name: 'a', model, tools: { look } })
+    const requestContext = new RequestContext<{ tier: string }>({ tier: 'pro' })
+    const chunks: Chunk[] = []
+    for await (const chunk of agent.stream('Hi', { requestContext, runId: 'r' }).fullStream) chunks.push(chunk)
+    expect(chunks.find(({ type }) => type === 'data-progress')).toMatchObject({ data: { runId: 'r' } })
+    expect(chunks.find(({ type }) => type === 'tool-result')).toMatchObject({ payload: { output: 'pro' } })
   })
 
   it('makes instructions, model, tools and processors for each request', async () => {

@@ -29,6 +29,13 @@ const agentOf = (turns: Parameters<typeof scriptedModel>[0], ran: string[] = [])
 const callPay = { toolCalls: [{ toolName: 'pay', input: { euros: 5 } }] }
 
 describe('agent.resume', () => {
+  it('says that decisions are a list', async () => {
+    const agent = agentOf([callPay])
+    const asked = await agent.generate('Pay 5.')
+    const resumed = agent.resume(asked.loopState!, { approved: true } as never)
+    await expect(resumed.text).rejects.toThrow('decisions is an object with the keys ["approved"]. Give an array')
+  })
+
   it('goes on with a run that waits for a person', async () => {
     const ran: string[] = []
     const agent = agentOf([callPay, '{"done":true}'], ran)
