@@ -460,6 +460,9 @@ describe('a state', () => {
     })
     expect(end.result).toMatchObject({ stopReason: 'max-steps' })
     expect(end.result.steps.map(step => step.attemptCount)).toEqual([2, 1])
+    expect(end.result.steps.every(({ usage, response }) => Object.isFrozen(usage) && Object.isFrozen(response))).toBe(
+      true,
+    )
     expect(end.result.trace.steps).toHaveLength(2)
     expect(end.result.totalUsage.totalTokens).toBe(45)
   })

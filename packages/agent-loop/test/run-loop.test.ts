@@ -72,6 +72,12 @@ describe('a run', () => {
     ])
   })
 
+  it('prints what was thrown and skipped, also when it has no text', async () => {
+    const bare: Processor = { id: 'bare', onError: 'skip', processInput: () => Promise.reject(Object.create(null)) }
+    const { result } = await drain({ model: scriptedModel(['ok']), inputProcessors: [bare] })
+    expect(String(result.trace)).toContain('bare.processInput: failed and was skipped: {}')
+  })
+
   it('ends with the error of a chunk callback that fails at the very last chunk', async () => {
     const seen: string[] = []
     const { result, types } = await drain({

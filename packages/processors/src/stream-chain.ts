@@ -3,6 +3,7 @@ import { isDataChunk, type Chunk, type ChunkNamed } from './chunk.ts'
 import { noUsage, type ProcessorContext, type RunHost, type StepPosition } from './context.ts'
 import { FlushTimers, pause } from './flush-timers.ts'
 import { HookCall, type HookScope } from './hooks/hook-call.ts'
+import { inWords } from './in-words.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from './maybe-promise.ts'
 import type { ProcessorPlan } from './plan.ts'
 import type { FlushArgs, ProcessOutputStreamReturn } from './hooks/process-output-stream.ts'
@@ -224,8 +225,8 @@ class Link {
     this.#pausing = isMidway ? undefined : { ms: undefined }
     const args = { ...call.context(), reason, blockId, runId, flushAfter: this.#flushAfter }
     const result = call.run(args, undefined)
-    if (isPromiseLike(result)) return result.then(held => this.#flushed(held))
-    return this.#flushed(result as ProcessOutputStreamReturn)
+    if (isPromiseLike(result)) return result.then(held => this.#flushed(call, held))
+    return this.#flushed(call, result as ProcessOutputStreamReturn)
   }
 
   close(): void {
@@ -251,8 +252,8 @@ class Link {
     this.#held = this.#changed = this.#dropped = this.#added = 0
   }
 
-  #flushed(held: ProcessOutputStreamReturn): ProcessOutputStreamReturn {
-    for (const chunk of chunksOf(held)) this.#enterText(undefined, chunk)
+  #flushed(call: HookCall<'flush'>, held: ProcessOutputStreamReturn): ProcessOutputStreamReturn {
+    for (const chunk of checkedChunks(call, held)) this.#enterText(undefined, chunk)
     return held
   }
 
@@ -261,13 +262,7 @@ class Link {
       if (this.#texts.size > 0) this.#enterText(part, part)
       return result
     }
-    const chunks = chunksOf(result)
-    for (const chunk of chunks)
-      if (typeof chunk !== 'object' || chunk === null || typeof chunk.type !== 'string')
-        throw this.#call.misused(
-          'invalid-return',
-          `returned ${JSON.stringify(chunk)} from processOutputStream. Return chunks, null to drop the one that came, or the part itself.`,
-        )
+    const chunks = checkedChunks(this.#call, result)
     if (isPiece(part)) {
       if (chunks.length === 0) this.#held++
       this.#enterText(part, chunks[0])
@@ -307,6 +302,18 @@ function textOf(chunk: Piece): string {
 function chunksOf(result: ProcessOutputStreamReturn): readonly Chunk[] {
   if (result === undefined || result === null) return []
   return Array.isArray(result) ? (result as readonly Chunk[]) : [result as Chunk]
+}
+
+/** The chunks that a hook returned. Throws: `invalid-return` for what is none. */
+function checkedChunks(call: Pick<HookCall, 'hook' | 'misused'>, result: ProcessOutputStreamReturn): readonly Chunk[] {
+  const chunks = chunksOf(result)
+  for (const chunk of chunks)
+    if (typeof chunk !== 'object' || chunk === null || typeof chunk.type !== 'string')
+      throw call.misused(
+        'invalid-return',
+        `returned ${inWords(chunk)} from ${call.hook}. Return chunks, null for none, or the part itself.`,
+      )
+  return chunks
 }
 
 /** What the calls of one attempt have in common. */

@@ -1,6 +1,7 @@
 // The way for processors and tools to show application data in the stream.
 import type { DataChunk } from './chunk.ts'
 import { ProcessorError } from './errors.ts'
+import { inWords } from './in-words.ts'
 
 /** Writes `data-*` chunks to the run's stream. */
 export interface ProcessorStreamWriter {
@@ -19,7 +20,7 @@ export function createWriter(write: (chunk: DataChunk) => Promise<void>): Proces
       return Promise.reject(
         new ProcessorError(
           'invalid-data-chunk',
-          `A writer was given a chunk of the type ${JSON.stringify(chunk?.type)}; name it 'data-…', the rest of the stream belongs to the run.`,
+          `A writer was given a chunk of the type ${inWords(chunk?.type)}; name it 'data-…', the rest of the stream belongs to the run.`,
         ),
       )
     },

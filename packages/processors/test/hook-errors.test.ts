@@ -124,6 +124,12 @@ describe.each(hooks)('an error in $hook', one => {
     ])
   })
 
+  it('has the name of the processor also when what was thrown has no text', async () => {
+    const bare: unknown = Object.create(null)
+    const error = await caught(() => one.go(runWith(one, () => Promise.reject(bare as Error))))
+    expect(error).toMatchObject({ code: 'hook-failed', processorId: 'broken', hook: one.hook, cause: bare })
+  })
+
   it('is a ProcessorError as it was when the processor threw one', async () => {
     const error = await caught(() =>
       one.go(
@@ -212,3 +218,16 @@ describe('a promise of another realm', () => {
     expect(textsOf(run.list.getMessages())).toEqual(['three'])
   })
 })
+
+it.each(hooks.filter(({ hook }) => !['processStepEnd', 'processRunEnd', 'processLLMResponse'].includes(hook)))(
+  'what $hook returns is refused with its name, also when it is no JSON',
+  async one => {
+    const error = await caught(() => one.go(runWith(one, () => 7n as never)))
+    expect(error).toMatchObject({
+      name: 'ProcessorError',
+      code: 'invalid-return',
+      processorId: 'broken',
+      hook: one.hook,
+    })
+  },
+)

@@ -1,6 +1,6 @@
 // A run as JSON: what another process needs to go on with it, at a step boundary or in the middle of a step.
 import { MessageList, type SavedList, type Snapshot, type SystemMessage } from '@lockstep/message-list'
-import type { Chunk, SavedRunner, StepResult } from '@lockstep/processors'
+import { frozenCopy, type Chunk, type SavedRunner, type StepResult } from '@lockstep/processors'
 import type { LanguageModelUsage } from 'ai'
 import { contentOf, partsOf, type AcceptedStep, type StepPlace } from '../step/accepted-step.ts'
 import { Attempt } from '../step/attempt.ts'
@@ -149,7 +149,7 @@ export function restoredAttempt(run: Run, { place: saved, attemptNumber, summary
   const place = placeIn(run.list, saved)
   const attempt = new Attempt(run, partsOf(run.list, place))
   attempt.place = place
-  attempt.summary = summary
+  attempt.summary = frozenCopy(summary)
   attempt.info = { ...info, request: {}, metadata: withDate(info.metadata) }
   attempt.response.sources.push(...sources)
   attempt.prepared = { settings: run.settings, overlay: undefined }
@@ -203,8 +203,8 @@ function placeIn(list: MessageList, { messageId, index }: SavedPlace): StepPlace
 function restoredStep(list: MessageList, { place: saved, record }: SavedStep): AcceptedStep {
   const place = placeIn(list, saved)
   const content = contentOf(partsOf(list, place))
-  const result: StepResult = { ...record, ...content, request: {}, response: withDate(record.response) }
-  return { place, asked: undefined, result: Object.freeze(result) }
+  const result = { ...record, ...content, request: {}, response: withDate(record.response) }
+  return { place, asked: undefined, result: frozenCopy<StepResult>(result) }
 }
 
 /** Times are text in JSON. */

@@ -1,5 +1,6 @@
 // The trace of a run: what happened, step by step, as a value that prints as a tree.
 import type { LedgerEvent, LedgerTotal, StopReason } from '@lockstep/processors'
+import { errorText } from '../step/response-parts.ts'
 import type { FinishReason, LanguageModelUsage } from 'ai'
 
 /** What became of one try at a step. */
@@ -153,7 +154,7 @@ export function effectText(effect: LedgerEvent['effect']): string {
     case 'decided':
       return effect.decision
     case 'skipped':
-      return `failed and was skipped: ${String(effect.error)}`
+      return `failed and was skipped: ${errorText(effect.error)}`
     case 'kept-step-only':
       return `edited ${effect.messageIds.join(', ')} for this step only`
   }

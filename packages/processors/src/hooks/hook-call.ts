@@ -5,6 +5,7 @@ import type { CallModel, ModelChoice } from '../call-model.ts'
 import { noUsage, type ProcessorContext, type RunHost, type StepPosition } from '../context.ts'
 import { ProcessorError } from '../errors.ts'
 import type { HookTotal, Ledger, ProcessorEffect } from '../ledger.ts'
+import { messageOf } from '../in-words.ts'
 import { isPromiseLike, type MaybePromise } from '../maybe-promise.ts'
 import type { HookName, Processor } from '../processor.ts'
 import { TripWire, type AbortOptions } from '../trip-wire.ts'
@@ -235,10 +236,6 @@ export class HookCall<THook extends HookName = HookName> {
     this.#total.timedCount++
     this.#total.timedMs += this.#endedAt - startedAt
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Resolves a model that a hook returned. Throws: `unsupported-model`, with the processor's name. */

@@ -11,6 +11,7 @@ import {
 import type { StepPosition } from '../context.ts'
 import { HookCall, type HookScope } from './hook-call.ts'
 import { changedSince, stateOfList } from './list-state.ts'
+import { inWords } from '../in-words.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from '../maybe-promise.ts'
 import type { Processor } from '../processor.ts'
 
@@ -71,7 +72,7 @@ export function checkMessages(call: HookCall, returned: unknown): asserts return
   if (Array.isArray(returned)) return
   throw call.misused(
     'invalid-return',
-    `returned messages from ${call.hook} that are no array: ${JSON.stringify(returned)}. Return an array of messages.`,
+    `returned messages from ${call.hook} that are no array: ${inWords(returned)}. Return an array of messages.`,
   )
 }
 
@@ -80,7 +81,7 @@ export function checkKeys(call: HookCall, returned: unknown, known: readonly str
   if (typeof returned !== 'object' || returned === null || Array.isArray(returned))
     throw call.misused(
       'invalid-return',
-      `returned ${JSON.stringify(returned)} from ${call.hook}. Return nothing, or an object with some of the keys ${known.join(', ')}.`,
+      `returned ${inWords(returned)} from ${call.hook}. Return nothing, or an object with some of the keys ${known.join(', ')}.`,
     )
   for (const key of Object.keys(returned)) {
     if (known.includes(key)) continue

@@ -14,6 +14,7 @@ import type { ModelChoice } from '../call-model.ts'
 import type { ProcessorContext, StepPosition } from '../context.ts'
 import { HookCall, resolveModelFor, type HookScope } from './hook-call.ts'
 import { changedSince, stateOfList } from './list-state.ts'
+import { inWords } from '../in-words.ts'
 import { eachInOrder, isPromiseLike, type MaybePromise } from '../maybe-promise.ts'
 import { checkKeys, checkMessages, checkSameList, readReturnedArray } from './message-result.ts'
 import type { Processor } from '../processor.ts'
@@ -154,7 +155,7 @@ class InputStepChain {
     if (result.scope !== undefined && result.scope !== 'run' && result.scope !== 'step')
       throw call.misused(
         'invalid-return',
-        `returned the scope ${JSON.stringify(result.scope)} from processInputStep. It is 'run' or 'step'.`,
+        `returned the scope ${inWords(result.scope)} from processInputStep. It is 'run' or 'step'.`,
       )
     const what: string[] = [...this.#applySettings(call, result)]
     if (result.systemMessages) call.list.replaceAllSystemMessages(result.systemMessages)
@@ -170,7 +171,7 @@ class InputStepChain {
     if (changes.structuredOutput && !isObjectRequest(changes.structuredOutput))
       throw call.misused(
         'invalid-return',
-        `returned ${JSON.stringify(changes.structuredOutput)} as structuredOutput from processInputStep. Return { schema }, or null for text.`,
+        `returned ${inWords(changes.structuredOutput)} as structuredOutput from processInputStep. Return { schema }, or null for text.`,
       )
     const model = result.model === undefined ? {} : { model: resolveModelFor(call, this.#scope.host, result.model) }
     this.#settings = frozenSettings({ ...this.#settings, ...changes, ...model })
