@@ -181,6 +181,21 @@ describe('a budget', () => {
     expect([outcome.events, outcome.result.text]).toEqual([[], 'Done.'])
   })
 
+  it.each([
+    [{}, 'A budget with the options [] has no limit.'],
+    [{ step: 3 }, 'A budget with the options ["step"] has no limit. Give one of steps, modelCalls'],
+    [{ steps: Number.NaN }, 'The budget has steps: NaN. Give a number, 0 or more.'],
+    [{ steps: '3' }, 'The budget has steps: 3.'],
+    [{ tokens: null }, 'The budget has tokens: null.'],
+    [{ tokens: -1 }, 'The budget has tokens: -1.'],
+    [{ toolCalls: { search: 'two' } }, 'The budget has search: two.'],
+    [{ money: 1, price: { input: 1, output: 'x' } }, 'The budget has output: x.'],
+    [{ steps: 3, warnAt: Number.NaN }, 'The budget has warnAt: NaN.'],
+  ])('refuses %j, which would limit nothing', (options, message) => {
+    expect(() => budget(options as BudgetOptions)).toThrow(expect.objectContaining({ code: 'invalid-limit' }))
+    expect(() => budget(options as BudgetOptions)).toThrow(message)
+  })
+
   it('is a builtin that can be named', async () => {
     expect((await loadBuiltin(['budget', { steps: 5 }])).id).toBe('budget')
   })

@@ -1,6 +1,7 @@
 // A judge: what it is asked, the categories that it may find, where it looks, and what is done about what it finds.
 import type { Processor } from '@lockstep/processors'
 import { BuiltinError } from '../errors.ts'
+import { checkStrategy } from '../strategy.ts'
 import type { JudgeRefusal } from './verdict.ts'
 
 /** Refuse · put a placeholder in the place of the text · tell you and leave it. */
@@ -86,7 +87,7 @@ export function judgeOf(defaults: JudgeDefaults, options: JudgeOptions, ownOptio
   const { where = defaults.where, instructions } = options
   const categories = new Map(rulesOf(known, options.categories).map(entry => categoryOf(entry, defaults, options)))
   const places = new Set(where)
-  const stranger = where.find(place => !judgedPlaces.includes(place))
+  const stranger = [...places].find(place => !judgedPlaces.includes(place))
   if (categories.size === 0 || places.size === 0 || stranger !== undefined)
     throw new BuiltinError(
       'empty-judge',
@@ -122,11 +123,7 @@ function categoryOf([name, rule]: RuleEntry, defaults: JudgeDefaults, options: J
       `The threshold of '${name}' is ${String(threshold)}. Give a number from 0 to 1.`,
     )
   const strategy = rule.strategy ?? options.strategy ?? defaults.strategy ?? 'block'
-  if (!strategies.includes(strategy))
-    throw new BuiltinError(
-      'invalid-strategy',
-      `The strategy of '${name}' is '${String(strategy)}'. Give one of ${strategies.join(', ')}.`,
-    )
+  checkStrategy(name, strategy, strategies)
   return [name, { description, threshold, strategy }]
 }
 

@@ -2,6 +2,7 @@
 import type { AgentMessage } from '@lockstep/message-list'
 import type { Processor, RequestContext } from '@lockstep/processors'
 import { BuiltinError } from '../errors.ts'
+import { checkStrategy } from '../strategy.ts'
 import { eldDetection, type DetectedLanguage } from './eld-detection.ts'
 
 export type { DetectedLanguage } from './eld-detection.ts'
@@ -53,10 +54,11 @@ const lookedAtLength = 10_000
  *
  * *Order*: in `inputProcessors` for the input, in `outputProcessors` for the answer.
  * *Cost*: 10 to 30 microseconds a text; the library is loaded with the first one.
- * *Throws*: `unknown-language`; in a run `missing-library`.
+ * *Throws*: `unknown-language`, `invalid-strategy`; in a run `missing-library`.
  */
 export function language(options: LanguageOptions): Processor<'language', LanguageRefusal, LanguageState> {
   const { followInput = false, detect = eldDetection(), minLength = 20, strategy = 'block', maxRetries = 1 } = options
+  checkStrategy('language', strategy, ['block', 'warn'])
   const allow = options.allow?.map(languageOf)
   if (!allow?.length && !followInput)
     throw new BuiltinError(

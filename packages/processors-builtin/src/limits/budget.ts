@@ -83,7 +83,7 @@ const counted: ReadonlySet<BudgetLimit> = new Set<BudgetLimit>(['steps', 'modelC
  * beyond one it stops the run with a tripwire.
  *
  * *Order*: in `inputProcessors`; with a limit for tools in `outputProcessors` too, the same one.
- * *Throws*: `missing-price`.
+ * *Throws*: `missing-price`, `invalid-limit`.
  */
 export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent, BudgetState> {
   const { warnAt = 0.8, onLimit, now = Date.now } = options
@@ -92,6 +92,7 @@ export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent,
       'missing-price',
       'A budget of money needs prices. Give price: { input, output } for a million tokens.',
     )
+  checkLimits(options)
   const told = (account: Account, action: BudgetEvent['action']): BudgetEvent => {
     const event = { limit: account.limit, used: account.used, of: account.of, action }
     onLimit?.(event)
@@ -152,6 +153,23 @@ export function budget(options: BudgetOptions): Processor<'budget', BudgetEvent,
       return { deny: `All ${of} ${whose} of this run are used up. Go on without.` }
     },
   }
+}
+
+/** A limit that is no number is never reached, and one under another name is none. Throws: `invalid-limit`. */
+function checkLimits(options: BudgetOptions): void {
+  const limits = (Object.keys(names) as BudgetLimit[]).filter(limit => options[limit] !== undefined)
+  if (limits.length === 0)
+    throw new BuiltinError(
+      'invalid-limit',
+      `A budget with the options ${JSON.stringify(Object.keys(options))} has no limit. Give one of ${Object.keys(names).join(', ')}.`,
+    )
+  const given = limits.flatMap((limit): [string, unknown][] => {
+    const of = options[limit]
+    return typeof of === 'object' && of !== null ? Object.entries(of) : [[limit, of]]
+  })
+  for (const [name, value] of [...given, ...Object.entries(options.price ?? {}), ['warnAt', options.warnAt ?? 0]])
+    if (typeof value !== 'number' || !(value >= 0))
+      throw new BuiltinError('invalid-limit', `The budget has ${name}: ${String(value)}. Give a number, 0 or more.`)
 }
 
 /** The limits that are set, and what is used of each. */

@@ -3,6 +3,7 @@ import type { Chunk, Processor, ProcessorContext } from '@lockstep/processors'
 import { estimateTokenCount } from 'tokenx'
 import { CappedText, type CappingRules, type TextBudget } from './capped-text.ts'
 import { BuiltinError } from '../errors.ts'
+import { checkStrategy } from '../strategy.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
 
 /** What limits an answer. */
@@ -50,11 +51,12 @@ const maxRetryCount = 3
  * word. The text of all steps of a run counts together; reasoning does not.
  *
  * *Order*: in `outputProcessors`, after processors that write text.
- * *Throws*: `invalid-limit`.
+ * *Throws*: `invalid-limit`, `invalid-strategy`.
  */
 export function maxOutput(options: MaxOutputOptions): Processor<'max-output', OutputLimit> {
   const limit = limitOf(options)
   const { strategy = 'truncate', notice = '…' } = options
+  checkStrategy('max-output', strategy, ['truncate', 'end', 'block'])
   const costOf = costIn(limit.unit, options.countTokens ?? estimateTokenCount)
   const attempts = new WeakMap<object, OpenAttempt>()
 

@@ -1,5 +1,6 @@
 // What is to be found, and what is done with it where: the options of a redactor, made ready to scan.
 import { BuiltinError } from '../errors.ts'
+import { checkStrategy } from '../strategy.ts'
 import { PatternMachine } from '../texts/pattern-machine.ts'
 import { piiPatterns, type PiiKind } from './pii-patterns.ts'
 import { chainTexts, watchText, type RewrittenText, type TextPlace } from '../texts/rewritten-text.ts'
@@ -82,6 +83,7 @@ interface RuleSet {
   readonly machine: PatternMachine
 }
 
+const strategies: readonly RedactionStrategy[] = ['redact', 'mask', 'hash', 'tokenize', 'block', 'warn']
 const editing: readonly RedactionStrategy[] = ['redact', 'mask', 'hash']
 const restoring: RuleSet = {
   rules: [{ kind: 'token', pattern: tokenPattern, strategy: 'tokenize' }],
@@ -100,7 +102,7 @@ export class Redaction {
   readonly #sets = new Map<string, RuleSet | undefined>()
   readonly #restoresText: boolean
 
-  /** Throws: a `BuiltinError` for a kind that does not exist, a pattern that cannot be read, a hash without a key. */
+  /** Throws: a `BuiltinError` for a kind or strategy that does not exist, a pattern that cannot be read, a hash without a key. */
   constructor(options: RedactorOptions, defaultKinds: ReadonlySet<string>) {
     this.options = options
     this.#rules = rulesOf(options, defaultKinds)
@@ -229,7 +231,9 @@ function rulesOf(options: RedactorOptions, defaultKinds: ReadonlySet<string>): r
   const given = [...secretPatterns, ...piiPatterns]
     .filter(({ kind }) => !patterns.some(pattern => pattern.kind === kind))
     .map(pattern => ({ ...pattern, strategy: chosen[pattern.kind] ?? byDefault(pattern.kind) }))
-  return [...own, ...given].filter((rule): rule is Rule => rule.strategy !== false)
+  const rules = [...own, ...given].filter((rule): rule is Rule => rule.strategy !== false)
+  for (const rule of rules) checkStrategy(rule.kind, rule.strategy, strategies)
+  return rules
 }
 
 function checkKinds(kinds: readonly string[], patterns: readonly CustomPattern[]): void {

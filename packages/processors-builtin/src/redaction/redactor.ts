@@ -25,7 +25,7 @@ const kinds: ReadonlySet<string> = new Set(sensitiveKinds.filter(kind => kind !=
  * *Order*: in `inputProcessors` it guards what the model is given; in `outputProcessors` what comes out and what tools
  * get and give; the same one in both is one processor. Put it after processors that write text.
  * *Cost*: a text is shown up to where a match may have begun; every character is read once.
- * *Throws*: a `BuiltinError` for a kind that does not exist or a pattern that cannot be read in a stream.
+ * *Throws*: a `BuiltinError` for a kind or a strategy that does not exist, or a pattern that cannot be read in a stream.
  */
 export function redactor(options: RedactorOptions = {}): Processor<'redactor', unknown, RedactorState> {
   return redactingProcessor(

@@ -1,4 +1,5 @@
 // A processor for links that carry what was said in a conversation to somebody else.
+import { checkStrategy } from '../strategy.ts'
 import type { Processor, ProcessorContext } from '@lockstep/processors'
 import { AllowedHosts, guardedLinks, type LinkRules } from './guarded-links.ts'
 import { isMentioned } from './mentioned-addresses.ts'
@@ -49,12 +50,13 @@ const maxRetryCount = 3
  *
  * *Order*: in `outputProcessors`, after processors that write text.
  * *Cost*: every character is read once; a link is held until it ends.
- * *Throws*: `invalid-host`.
+ * *Throws*: `invalid-host`, `invalid-strategy`.
  */
 export function exfiltrationLinks(
   options: ExfiltrationLinksOptions = {},
 ): Processor<'exfiltration-links', LinkFinding> {
   const { strategy = 'remove', replacement = '#link-removed', tools = true, allowMentioned = true } = options
+  checkStrategy('exfiltration-links', strategy, ['remove', 'block', 'warn'])
   const hosts = new AllowedHosts(options.allow ?? [])
   const runs = new WeakMap<object, RewrittenStream<Context>>()
   const rulesOf = (where: LinkFinding['where'], current: () => Context): LinkRules => ({

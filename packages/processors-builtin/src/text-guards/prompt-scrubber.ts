@@ -2,6 +2,7 @@
 import type { LanguageModelPrompt } from '@lockstep/message-list'
 import type { Processor, ProcessorContext } from '@lockstep/processors'
 import { BuiltinError } from '../errors.ts'
+import { checkStrategy } from '../strategy.ts'
 import { PromptIndex } from './prompt-index.ts'
 import { rewriteAnswer } from '../texts/rewritten-answer.ts'
 import { RewrittenStream } from '../texts/rewritten-stream.ts'
@@ -66,10 +67,11 @@ const maxRetryCount = 3
  * *Order*: in `outputProcessors`, after processors that write text; in `inputProcessors` too, last, to know what later
  * processors made of the prompt.
  * *Cost*: every character is read once; a prompt is read once for each of its versions.
- * *Throws*: `invalid-limit`.
+ * *Throws*: `invalid-limit`, `invalid-strategy`.
  */
 export function promptScrubber(options: PromptScrubberOptions = {}): Processor<'prompt-scrubber', PromptLeak> {
   const { strategy = 'redact', replacement = '[redacted prompt]' } = options
+  checkStrategy('prompt-scrubber', strategy, ['redact', 'block', 'warn'])
   const length = options.minLength ?? minLength
   if (!(length > 0)) throw new BuiltinError('invalid-limit', `minLength is ${String(length)}. Give a number above 0.`)
   const runs = new WeakMap<object, OpenRun>()
