@@ -24,6 +24,8 @@ try {
 
 async function run(): Promise<void> {
   const { values, positionals } = parseArgs({
+    // npm takes `--` away, pnpm hands it on.
+    args: process.argv.slice(2).filter(argument => argument !== '--'),
     allowPositionals: true,
     options: { name: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
   })

@@ -121,6 +121,16 @@ describe.runIf(process.env['LOCKSTEP_BUILT'] === '1')('the packed command', () =
     expect(await failing('.')).toMatchObject({ code: 1, stderr: expect.stringMatching(/\n$/) })
   })
 
+  it('reads options after two dashes, which pnpm hands on', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dashes-'))
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, 'guard', '--', '--name', '@acme/guard'], {
+      cwd: folder,
+      env,
+    })
+    expect(stdout).toMatch(/^@acme\/guard is written/)
+    await rm(folder, { recursive: true })
+  })
+
   it('shows how it is used', async () => {
     expect(await failing('--help')).toMatchObject({ stdout: expect.stringMatching(/^npm create lockstep-processor/) })
   })

@@ -1,6 +1,7 @@
 // The memory of an agent: two processors around those of a call, the first to load and the last to save.
 import type { MessageList } from '@lockstep/message-list'
 import type { AgentMemory, Processor, ProcessorArrays, ProcessRunEndArgs } from '@lockstep/processors'
+import { MemoryError } from './errors.ts'
 import { loadThread } from './thread/load-thread.ts'
 import { isCutShort, tripwireMarker } from './thread/run-ending.ts'
 import { keepRows, noteRows, type RunRows } from './thread/run-rows.ts'
@@ -41,12 +42,15 @@ export const memoryProcessorId = 'memory'
  * *Order*: it loads before the first input processor; it saves the input when the first prompt has passed them all, each
  * step when it is committed, and at the end, after the last output processor, what the list then holds of the run.
  *
+ * *Throws*: `invalid-option`.
+ *
  * @example
  * new Agent({ name: 'helper', model, memory: memory({ store: sqliteStore({ path: 'threads.db' }) }) })
  */
 export function memory(options: MemoryOptions): Memory {
   checkWindow(options)
   const { store } = options
+  checkStore(options)
   return {
     store,
     around: processors => around(options, processors),
@@ -59,6 +63,18 @@ export function memory(options: MemoryOptions): Memory {
       await options.semanticRecall?.index.removeThread(threadId)
     },
   }
+}
+
+/** Throws: `invalid-option` for a memory without a store. */
+function checkStore(options: MemoryOptions): void {
+  const isStore = (value: object | undefined) => value !== undefined && 'commit' in value
+  if (isStore(options.store)) return
+  throw new MemoryError(
+    'invalid-option',
+    isStore(options)
+      ? 'A store was given in the place of the options. Give memory({ store }).'
+      : `The store is ${String(options.store)}. Give memory({ store }) one, such as sqliteStore({ path: 'threads.db' }).`,
+  )
 }
 
 /** What the processors know of a run. */

@@ -2,6 +2,7 @@ import { Agent, RequestContext, type Processor } from '@lockstep/agent'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 import { memory, MemoryError } from '@lockstep/memory'
 import { inMemoryStore } from '@lockstep/memory/in-memory'
+import { sqliteStore } from '@lockstep/memory/sqlite'
 import { describe, expect, it } from 'vitest'
 import { conversation, storedLines } from './conversation.ts'
 
@@ -19,6 +20,16 @@ describe('a memory', () => {
       'user: Who am I?',
       'assistant: You are Ada.',
     ])
+  })
+
+  it.each([
+    [() => memory({} as never), 'The store is undefined. Give memory({ store }) one'],
+    [() => memory(inMemoryStore() as never), 'A store was given in the place of the options.'],
+    [() => sqliteStore('a.db' as never), 'The path of the database is undefined. Give sqliteStore({ path: "a.db" }).'],
+    [() => sqliteStore({} as never), 'Give sqliteStore({ path: "threads.db" }).'],
+  ])('says what it needs', (make, message) => {
+    expect(make).toThrow(expect.objectContaining({ code: 'invalid-option' }))
+    expect(make).toThrow(message)
   })
 
   it('saves by stream what it saves by generate', async () => {

@@ -32,6 +32,8 @@ export interface SqliteStoreOptions {
  *
  * Threads are safe from other processes and from a process that is killed. What a commit takes away is wiped from the
  * file and its write-ahead log, as far as no other connection is just then reading.
+ *
+ * *Throws*: `invalid-option` without a path.
  */
 export function sqliteStore(options: SqliteStoreOptions): ThreadStore {
   return new SqliteStore(options)
@@ -42,7 +44,13 @@ const columns = 'id, resource_id, title, metadata, revision, created_at, updated
 class SqliteStore implements ThreadStore {
   readonly #file: SqliteFile
 
-  constructor({ path, lockTimeoutMs = 5_000 }: SqliteStoreOptions) {
+  constructor(options: SqliteStoreOptions) {
+    const { path, lockTimeoutMs = 5_000 } = options
+    if (typeof path !== 'string')
+      throw new MemoryError(
+        'invalid-option',
+        `The path of the database is ${String(path)}. Give sqliteStore({ path: ${JSON.stringify(typeof options === 'string' ? options : 'threads.db')} }).`,
+      )
     this.#file = new SqliteFile({ path, lockTimeoutMs, prepare: database => migrate(database, path) })
   }
 
