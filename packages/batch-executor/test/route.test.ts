@@ -67,6 +67,8 @@ describe('createRoute', () => {
     createRoute({ title: 'Tour', fields: bookingFields, steps: [askHotel], ...changes })
   const cases: readonly (readonly [string, BatchErrorCode, () => unknown, RegExp])[] = [
     ['no steps', 'empty-route', options({ steps: [] }), /has no steps\. Give it/],
+    ['steps that are no list', 'empty-route', options({ steps: {} as never }), /has no steps\. Give it at least/],
+    ['steps left out', 'empty-route', options({ steps: undefined as never }), /has no steps/],
     ['nothing but its end', 'empty-route', options({ steps: [END_ROUTE] }), /has no steps/],
     ['two steps of one id', 'duplicate-step', options({ steps: [askHotel, askHotel] }), /"ask-hotel".*id of its own/],
     [

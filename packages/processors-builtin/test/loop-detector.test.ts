@@ -190,6 +190,16 @@ describe('the loop detector', () => {
     )
   })
 
+  it.each([
+    { repeats: Number.NaN },
+    { callRepeats: 0 },
+    { maxRoundLength: -1 },
+    { nudges: Number.NaN },
+    { textLength: Number.NaN },
+  ])('refuses %j, which would find nothing', options => {
+    expect(() => loopDetector(options)).toThrow(expect.objectContaining({ code: 'invalid-limit' }))
+  })
+
   it('is a builtin that can be named', async () => {
     expect((await loadBuiltin(['loop-detector', { repeats: 5 }])).id).toBe('loop-detector')
   })

@@ -30,8 +30,10 @@ export interface RouteOptions<TData, TContext = unknown> {
  * *Example:* `createRoute({ title: 'Booking', fields, steps: [{ prompt: 'Which hotel?', collect: ['hotel'] }] })`
  */
 export function createRoute<TData = PlainData, TContext = unknown>(
-  options: RouteOptions<TData, TContext>,
+  given: RouteOptions<TData, TContext>,
 ): Route<TData, TContext> {
+  // Steps that are no list are none, and the check of the route says so.
+  const options = Array.isArray(given.steps) ? given : { ...given, steps: [] }
   const { title, description, optionalFields = [] } = options
   // Without fields the data type is that of plain ones.
   const fields = options.fields ?? (plainFields(namedIn(options)) as Fields<unknown> as Fields<TData>)

@@ -1,5 +1,6 @@
 // Notices that a run goes in circles, tells the model, takes its tools away, and ends it.
 import type { Processor, ProcessorContext } from '@lockstep/processors'
+import { BuiltinError } from '../errors.ts'
 import { repetitionAtEnd, TextRepetition } from './repetition.ts'
 import { signatureOf, type StepSignature } from './step-signature.ts'
 
@@ -48,10 +49,13 @@ type Context = Pick<ProcessorContext<Loop, LoopDetectorState>, 'state' | 'abort'
  *
  * *Order*: in `inputProcessors` it watches steps, in `outputProcessors` texts; the same one in both does both.
  * *Cost*: a digest of each step's calls and results; a few steps a character of text.
+ * *Throws*: `invalid-limit`.
  */
 export function loopDetector(options: LoopDetectorOptions = {}): Processor<'loop-detector', Loop, LoopDetectorState> {
   const { nudges = 1, textLength = 1_000, ignore = [], onLoop } = options
   const { repeats = 3, callRepeats = 2 * repeats, maxRoundLength = 4 } = options
+  checkCounts({ repeats, callRepeats, maxRoundLength }, 1)
+  checkCounts({ nudges, textLength: Number(textLength) }, 0)
   /** As many as the longest loop has that is not stopped yet. */
   const stepCount = Math.max(repeats, callRepeats) * maxRoundLength + nudges + 2
   const texts = new WeakMap<object, Map<string, TextRepetition>>()
@@ -156,4 +160,11 @@ function descriptionOf({ kind, roundLength, length, tools }: FoundLoop, known: o
     roundLength === 1 ? `The same call of ${names} was made` : `The same ${roundLength} steps (${names}) were made`
   const results = kind === 'same-outcome' ? ', with the same result each time' : ''
   return `${calls} ${Math.floor(length / roundLength)} times in a row${results}.`
+}
+
+/** What is no number is never reached. */
+function checkCounts(counts: { readonly [name: string]: number }, least: number): void {
+  for (const [name, count] of Object.entries(counts))
+    if (!(count >= least))
+      throw new BuiltinError('invalid-limit', `${name} is ${String(count)}. Give a number, ${least} or more.`)
 }
