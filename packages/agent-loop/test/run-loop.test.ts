@@ -123,6 +123,12 @@ describe('a run', () => {
     expect(cancelled).toEqual([new Error('enough')])
   })
 
+  it('counts the tokens of a call once, though the provider says twice that it is finished', async () => {
+    const model = scriptedModel([{ parts: [finishPart('stop'), finishPart('stop')] }])
+    const { result } = await drain({ model })
+    expect([result.usage.totalTokens, result.totalUsage.totalTokens]).toEqual([15, 15])
+  })
+
   it('leaves no rejection behind when what a provider begins late is no stream', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => void unhandled.push(reason)

@@ -42,7 +42,7 @@ export async function callDetached(
     for (let part = await nextPart(parts); part !== undefined; part = await nextPart(parts)) {
       if (part.type === 'error') throw part.error
       if (part.type === 'text-delta') result = { ...result, text: result.text + part.delta }
-      if (part.type !== 'finish') continue
+      if (part.type !== 'finish' || finished) continue
       finished = true
       result = { ...result, finishReason: part.finishReason.unified, usage: asLanguageModelUsage(part.usage) }
       book(result.usage)

@@ -62,6 +62,7 @@ export async function readAnswer(
       if (part === undefined) break
       recorded?.push(part)
       if (part.type === 'tool-call') attempt.writtenInputs.set(part.toolCallId, part.input)
+      const isFirstEnd = part.type === 'finish' && !reader.summary
       const chunks = reader.read(part)
       const taken = takeAll(
         run,
@@ -69,7 +70,7 @@ export async function readAnswer(
         isPromiseLike(chunks) ? await run.whileRunning(chunks) : (chunks as Chunk | readonly Chunk[] | undefined),
       )
       if (isPromiseLike(taken)) await taken
-      if (part.type === 'finish') run.usage.book(reader.summary!.usage)
+      if (isFirstEnd) run.usage.book(reader.summary!.usage)
       if (reader.failure) throw new ProviderFailure(reader.failure.error)
     }
   } finally {
