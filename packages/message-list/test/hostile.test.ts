@@ -34,6 +34,14 @@ describe('hostile input', () => {
     ).toHaveLength(1)
   })
 
+  it('cannot have a part that is nothing', () => {
+    for (const part of [null, undefined, Symbol('part'), () => 1])
+      expect(refuses({ role: 'assistant', parts: [part] })).toEqual({
+        code: 'invalid-message',
+        path: 'messages[1].parts[0]',
+      })
+  })
+
   it('cannot refer to itself, nest without end, or hold what JSON cannot', () => {
     const cycle: Record<string, unknown> = { a: {} }
     cycle['a'] = { back: cycle }

@@ -106,7 +106,8 @@ const dynamicName = z.object({ toolName: z.string().min(1) })
 
 /** Checks a frozen part and returns it with its type. Throws: `invalid-message`, naming the path. */
 export function checkedPart(part: Frozen<unknown>, path: string): MessagePart {
-  if (isPlainPart(part as object)) return part as MessagePart
+  if (typeof part !== 'object' || part === null) return check(unknownPart, part, path) as MessagePart
+  if (isPlainPart(part)) return part as MessagePart
   const { type, state: callState } = part as { readonly type?: unknown; readonly state?: unknown }
   if (type === 'dynamic-tool') check(dynamicName, part, path)
   else if (type === 'tool-') check(staticName, part, path)
