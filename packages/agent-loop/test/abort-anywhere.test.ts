@@ -2,7 +2,7 @@
 import { runLoop } from '@lockstep/agent-loop'
 import { scriptedModel } from '@lockstep/agent-loop/testing'
 import { MessageList } from '@lockstep/message-list'
-import { hookNames, type HookName, type Processor } from '@lockstep/processors'
+import { hookNames, type Chunk, type HookName, type Processor } from '@lockstep/processors'
 import { tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -111,4 +111,48 @@ it('leaving the stream while it starts ends the run before the model is called',
   expect(await first).toMatchObject({ value: { stopReason: 'aborted' } })
   expect(model.doStreamCalls).toHaveLength(0)
   expect(ends).toEqual(['aborted'])
+})
+
+describe('an abort', () => {
+  const slow: Processor = {
+    id: 'slow',
+    processDataParts: true,
+    processOutputStream: async ({ part }) => (await Promise.resolve(), part),
+  }
+
+  it('is told as one, though a slow processor lets nothing more pass of what another held back', async () => {
+    const controller = new AbortController()
+    const holding: Processor<'holding', unknown, { held: Chunk[] }> = {
+      id: 'holding',
+      processOutputStream({ part, state }) {
+        if (part.type !== 'text-delta') return part
+        state.held = [part]
+        controller.abort(new Error('enough'))
+        return null
+      },
+      flush: ({ state }) => state.held,
+    }
+    const { result, types } = await drain({
+      model: scriptedModel(['SECRET']),
+      outputProcessors: [holding as Processor, slow],
+      abortSignal: controller.signal,
+    })
+    expect(result).toMatchObject({ stopReason: 'aborted', abortReason: { message: 'enough' } })
+    expect(types).not.toContain('text-delta')
+  })
+
+  it('is told as one, though it ends what a processor does at the end of the run', async () => {
+    const controller = new AbortController()
+    const last: Processor = {
+      id: 'last',
+      processStepEnd: () => controller.abort(new Error('enough')),
+      processRunEnd: ({ writer }) => writer.custom({ type: 'data-last', data: 1 }),
+    }
+    const { result } = await drain({
+      model: scriptedModel(['ok']),
+      outputProcessors: [last, slow],
+      abortSignal: controller.signal,
+    })
+    expect(result).toMatchObject({ stopReason: 'aborted', abortReason: { message: 'enough' } })
+  })
 })

@@ -10,8 +10,13 @@ export async function flushed(run: Run, ending: Ending): Promise<Ending> {
     return ending
   } catch (error) {
     // There is nothing left to refuse: the run is over.
-    return TripWire.isInstance(error) ? ending : { stopReason: 'error', error }
+    return TripWire.isInstance(error) || isAbort(run, error) ? ending : { stopReason: 'error', error }
   }
+}
+
+/** Whether something ended because the run was aborted, and not by a fault of its own. */
+function isAbort({ signal }: Run, error: unknown): boolean {
+  return signal.aborted && error === signal.reason
 }
 
 const failures: ReadonlySet<StopReason> = new Set<StopReason>(['error', 'aborted', 'tripwire'])
@@ -38,7 +43,7 @@ async function toldOfEnd(run: Run, ending: Ending): Promise<Ending> {
     await run.runner.runProcessRunEnd({ position: run.position, end })
     return ending
   } catch (error) {
-    return ending.stopReason === 'error' ? ending : { stopReason: 'error', error }
+    return ending.stopReason === 'error' || isAbort(run, error) ? ending : { stopReason: 'error', error }
   }
 }
 

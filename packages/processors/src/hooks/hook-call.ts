@@ -148,7 +148,7 @@ export class HookCall<THook extends HookName = HookName> {
     if (this.#misuse) throw this.#misuse
     if (this.#tripwire) throw this.#thrown(this.#tripwire)
     const { abortSignal } = this.#scope.host
-    if (abortSignal.aborted && !this.#isCleanup) throw abortSignal.reason
+    if (abortSignal.aborted && (!this.#isCleanup || error === abortSignal.reason)) throw abortSignal.reason
     // Another processor's, who refused what this one wrote.
     if (TripWire.isInstance(error)) throw error
     if (this.processor.onError === 'skip') {

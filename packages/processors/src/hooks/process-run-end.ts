@@ -24,7 +24,7 @@ export type ProcessRunEndArgs<TState extends object = Record<string, unknown>> =
 
 /**
  * Runs the hook of each processor in order, also after one that throws.
- * Throws: the first error, when all have run.
+ * Throws: the first error, when all have run; what an abort ended comes after faults of their own.
  */
 export function runProcessRunEnd(
   scope: HookScope,
@@ -44,7 +44,8 @@ export function runProcessRunEnd(
     }
   })
   const finish = () => {
-    if (errors.length > 0) throw errors[0]
+    const { aborted, reason } = scope.host.abortSignal
+    if (errors.length > 0) throw errors.find(error => !aborted || error !== reason) ?? errors[0]
   }
   return isPromiseLike(all) ? all.then(finish) : finish()
 }
