@@ -155,4 +155,20 @@ describe('an abort', () => {
     })
     expect(result).toMatchObject({ stopReason: 'aborted', abortReason: { message: 'enough' } })
   })
+
+  it('that comes when the response is accepted leaves it accepted, though a processor still writes', async () => {
+    const controller = new AbortController()
+    const last: Processor = {
+      id: 'last',
+      processRunEnd: ({ writer }) => void writer.custom({ type: 'data-last', data: 1 }).catch(() => {}),
+    }
+    const { result } = await drain({
+      model: scriptedModel(['ok']),
+      outputProcessors: [last, slow],
+      hold: 'run',
+      abortSignal: controller.signal,
+      onChunk: () => controller.abort(new Error('enough')),
+    })
+    expect(result).toMatchObject({ stopReason: 'completed', text: 'ok', error: undefined })
+  })
 })

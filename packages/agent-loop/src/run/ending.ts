@@ -29,7 +29,7 @@ export async function runEnded(run: Run, ending: Ending): Promise<Ending> {
     await run.attempt?.throwUnheard()
     return told
   } catch (error) {
-    return failures.has(told.stopReason) ? told : { stopReason: 'error', error }
+    return failures.has(told.stopReason) || isAbort(run, error) ? told : { stopReason: 'error', error }
   }
 }
 
