@@ -85,7 +85,9 @@ function checkArray(arrays: ProcessorArrays, array: ArrayName): void {
     if (!hookNames.some(hook => placesOf[hook].includes(array) && typeof processor[hook] === 'function'))
       throw new ProcessorError(
         'no-hook-for-array',
-        `The processor '${processor.id}' has no hook that runs in ${array}. Move it to ${arraysFor(processor)}.`,
+        hookNames.some(hook => typeof processor[hook] === 'function')
+          ? `The processor '${processor.id}' has no hook that runs in ${array}. Move it to ${arraysFor(processor)}.`
+          : `The processor '${processor.id}' has no hook. The hooks are ${hookNames.join(', ')}.`,
         { processorId: processor.id },
       )
   }
@@ -119,7 +121,20 @@ function checkProcessor(processor: unknown, array: ArrayName): asserts processor
       },
     )
   }
+  checkChoice(processor as Processor, 'hold', ['step', 'run'])
+  checkChoice(processor as Processor, 'onError', ['fail', 'skip'])
   checked.add(processor)
+}
+
+/** One that is none of them would be as good as none: a guard that is not there. */
+function checkChoice(processor: Processor, name: 'hold' | 'onError', choices: readonly string[]): void {
+  const value: unknown = processor[name]
+  if (value === undefined || choices.includes(value as string)) return
+  throw new ProcessorError(
+    'not-a-processor',
+    `The processor '${processor.id}' says ${name}: ${JSON.stringify(value)}. Say ${choices.map(choice => `'${choice}'`).join(' or ')}, or nothing.`,
+    { processorId: processor.id },
+  )
 }
 
 const allowed: ReadonlySet<string> = new Set<string>(hookNames)
@@ -137,7 +152,7 @@ function arraysFor(processor: Processor): string {
   const places = hookNames
     .filter(hook => typeof processor[hook] === 'function')
     .flatMap(hook => placesOf[hook].slice(0, 1))
-  return places.length === 0 ? 'no array before it has a hook' : [...new Set(places)].join(' or ')
+  return [...new Set(places)].join(' or ')
 }
 
 function describe(value: unknown): string {

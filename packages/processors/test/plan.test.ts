@@ -113,6 +113,24 @@ describe('a plan refuses', () => {
       'no-hook-for-array',
       /Move it to inputProcessors or outputProcessors\.$/,
     )
+    expectRefusal(
+      { inputProcessors: [{ id: 'guard' }] },
+      'no-hook-for-array',
+      /^The processor 'guard' has no hook\. The hooks are processInput, /,
+    )
+  })
+
+  it('a promise that means nothing, since it would not be kept', () => {
+    expectRefusal(
+      { outputProcessors: [{ id: 'guard', hold: 'all' as never, processOutputStep: () => {} }] },
+      'not-a-processor',
+      /^The processor 'guard' says hold: "all"\. Say 'step' or 'run', or nothing\.$/,
+    )
+    expectRefusal(
+      { outputProcessors: [{ id: 'guard', onError: 'ignore' as never, processOutputStep: () => {} }] },
+      'not-a-processor',
+      /says onError: "ignore"\. Say 'fail' or 'skip'/,
+    )
   })
 
   it('nothing that merely has other members', () => {

@@ -4,6 +4,7 @@ import type { ModelChoice, OpenAICompatibleConfig } from '@lockstep/processors'
 import type { LanguageModel } from 'ai'
 import { resolveLanguageModel } from '../ai-internal.ts'
 import { LoopError } from '../errors.ts'
+import { shown } from '../run/check-options.ts'
 
 const supported: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4'])
 
@@ -19,7 +20,7 @@ export function resolveModel(model: ModelChoice): LanguageModelV4 {
   if (!supported.has(version))
     throw new LoopError(
       'unsupported-model',
-      `The model ${describe(model)} has the specification version ${JSON.stringify(version ?? null)}. Give a model of a provider for AI SDK 5 or newer ` +
+      `The model ${describe(model, version)}. Give a model of a provider for AI SDK 5 or newer ` +
         `(v2, v3 or v4), an id like 'openai/gpt-5', or { id, url } of an OpenAI-compatible server.`,
     )
   return resolveLanguageModel(model as LanguageModel)
@@ -63,7 +64,8 @@ async function loadOpenAICompatible({ id, url, apiKey, headers }: OpenAICompatib
   }
 }
 
-function describe(model: unknown): string {
+function describe(model: unknown, version: unknown): string {
   const { provider, modelId } = (model ?? {}) as { provider?: unknown; modelId?: unknown }
-  return typeof modelId === 'string' ? `'${String(provider)}/${modelId}'` : String(model)
+  const name = typeof modelId === 'string' ? `'${String(provider)}/${modelId}'` : shown(model)
+  return version === undefined ? `is ${name}` : `${name} has the specification version ${JSON.stringify(version)}`
 }

@@ -1,6 +1,6 @@
 // The trace of a run: what happened, step by step, as a value that prints as a tree.
 import type { LedgerEvent, LedgerTotal, StopReason } from '@lockstep/processors'
-import { errorText } from '../step/response-parts.ts'
+import { errorText } from '../error-text.ts'
 import type { FinishReason, LanguageModelUsage } from 'ai'
 
 /** What became of one try at a step. */

@@ -2,6 +2,7 @@
 import type { LanguageModelV4Source } from '@ai-sdk/provider'
 import type { MessagePart, ToolChange } from '@lockstep/message-list'
 import { isDataChunk, type Chunk, type ChunkNamed, type DataChunk } from '@lockstep/processors'
+import { errorText } from '../error-text.ts'
 
 type Draft = { -readonly [K in keyof MessagePart]: unknown } & { type: string; [key: string]: unknown }
 
@@ -129,18 +130,6 @@ export function outcomeOf(chunk: ChunkNamed<'tool-result' | 'tool-error'>): Tool
 }
 
 type ToolOutcomeChange = Extract<ToolChange, { state: 'output-available' | 'output-error' }>
-
-/** An error as the model reads it. */
-export function errorText(error: unknown): string {
-  if (error instanceof Error) return `${error.name}: ${error.message}`
-  if (typeof error === 'string') return error
-  try {
-    return JSON.stringify(error) ?? String(error as symbol | undefined)
-  } catch {
-    // It refers to itself, or has numbers that JSON does not know.
-    return typeof error === 'object' ? Object.prototype.toString.call(error) : String(error as bigint)
-  }
-}
 
 function noteMetadata(part: Draft, providerMetadata: unknown): void {
   if (providerMetadata !== undefined) part['providerMetadata'] = providerMetadata
