@@ -242,6 +242,42 @@ describe('a stream', () => {
     },
   )
 
+  it('gives chunks in the order in which they are asked for, also two at once and a third in between', async () => {
+    const words = Array.from({ length: 60 }, (_, index) => `${index} `)
+    const { agent } = agentOf([{ text: words }])
+    const stream = agent.stream('Hi')
+    const [view, other] = [stream.fullStream, stream.textStream]
+    const others = collect(other)
+    const types: string[] = []
+    const texts: string[] = []
+    const ask = async () => {
+      const read = await view.next()
+      types.push(read.done ? 'done' : read.value.type)
+      if (!read.done && read.value.type === 'text-delta') texts.push(read.value.payload.text)
+    }
+    while (!types.includes('done')) {
+      const [first, second] = [ask(), ask()]
+      await first
+      await Promise.all([second, ask()])
+    }
+    expect(texts).toEqual(words)
+    expect(types.slice(types.indexOf('done')).every(type => type === 'done')).toBe(true)
+    expect((await others).join('')).toBe(words.join(''))
+  })
+
+  it.each([[Object.freeze(Object.create(null)), '{}'] as const, [null, 'null'] as const])(
+    'fails with what it can say of a thing that is no error',
+    async (thrown, text) => {
+      const { agent } = agentOf([{ error: thrown as never }])
+      await expect(agent.generate('Hi')).rejects.toMatchObject({
+        code: 'run-failed',
+        message: `The run failed with ${text}.`,
+        cause: thrown,
+        result: { stopReason: 'error', error: thrown },
+      })
+    },
+  )
+
   it('says nothing about a failure that nobody looks at, and everything to who does', async () => {
     const unhandled = vi.fn<(reason: unknown) => void>()
     process.on('unhandledRejection', unhandled)

@@ -1,5 +1,6 @@
 // What `stream` gives: views of the run as it goes, and a promise for each thing that it leaves behind.
 import {
+  errorText,
   resumeLoop,
   runLoop,
   Steering,
@@ -219,7 +220,7 @@ function withResult(error: unknown, result: unknown): unknown {
   const carrier =
     typeof error === 'object' && error !== null && Object.isExtensible(error)
       ? error
-      : new AgentError('run-failed', `The run failed with ${String(error)}.`, { cause: error })
+      : new AgentError('run-failed', `The run failed with ${errorText(error)}.`, { cause: error })
   return Object.defineProperty(carrier, 'result', { value: result, configurable: true })
 }
 

@@ -1,4 +1,5 @@
 // The subpath `@lockstep/agent/ui`: a run as a UI message stream, for `useChat` and the AI SDK's other clients.
+import { errorText } from '@lockstep/agent-loop'
 import {
   planProcessors,
   type Chunk,
@@ -138,10 +139,4 @@ function mayWithdrawResponse(plan: RunPlan): boolean {
   const { processors, processOutputResult, processOutputStream } = planProcessors(plan)
   const isHeld = plan.hold === 'run' || processors.some(({ hold }) => hold === 'run')
   return !isHeld && processOutputResult.length + processOutputStream.length > 0
-}
-
-/** An error of a tool as the model reads it, so that a history that comes back says the same. */
-function errorText(error: unknown): string {
-  if (error instanceof Error) return `${error.name}: ${error.message}`
-  return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))
 }
