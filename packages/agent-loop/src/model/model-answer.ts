@@ -79,7 +79,7 @@ export async function readAnswer(
   for (const chunk of reader.close()) await attempt.takeInOrder(chunk)
   const flushed = attempt.flush('finish')
   if (flushed) await flushed
-  attempt.info.warnings = reader.warnings
+  attempt.info.warnings = frozenCopy(reader.warnings)
   attempt.summary = reader.summary
   if (!reader.summary) throw new ProviderFailure(incomplete(settings))
   return recorded
@@ -166,8 +166,8 @@ async function partsFor(run: Run, attempt: Attempt, { prompt, response }: Answer
     const options = { ...(isPromiseLike(known) ? await known : known), prompt, abortSignal: watch.signal }
     const call = () => startModelCall(settings.model, options, settings.modelSettings.maxRetries)
     const answer = await (run.telemetry ? run.telemetry.callModel(settings.model, options, call) : call())
-    attempt.info.request = answer.request?.body === undefined ? {} : { body: answer.request.body }
-    attempt.info.headers = answer.response?.headers
+    if (answer.request?.body !== undefined) attempt.info.request = Object.freeze({ body: answer.request.body })
+    attempt.info.headers = frozenCopy(answer.response?.headers)
     return new PartStream(answer.stream, watch.signal, watch)
   } catch (error) {
     throw watch.failed(error)

@@ -150,7 +150,7 @@ export function restoredAttempt(run: Run, { place: saved, attemptNumber, summary
   const attempt = new Attempt(run, partsOf(run.list, place))
   attempt.place = place
   attempt.summary = frozenCopy(summary)
-  attempt.info = { ...info, request: {}, metadata: withDate(info.metadata) }
+  attempt.info = { ...frozenCopy(info), request: Object.freeze({}), metadata: withDate(info.metadata) }
   attempt.response.sources.push(...sources)
   attempt.prepared = { settings: run.settings, overlay: undefined }
   // It was shown, by the run that was put down.

@@ -42,10 +42,13 @@ export interface ParsedCall {
   stored: unknown
 }
 
+const nothing = Object.freeze([])
+const noRequest = Object.freeze({})
+
 /** One try at a step, while it goes and after. */
 export class Attempt {
   readonly response: ResponseParts
-  info: ResponseInfo = { model: undefined, warnings: [], request: {}, metadata: {}, headers: undefined }
+  info: ResponseInfo = { model: undefined, warnings: nothing, request: noRequest, metadata: {}, headers: undefined }
   /** The calls as they were parsed, by id. */
   readonly parsedCalls = new Map<string, ParsedCall>()
   /** What the model wrote as the input of a call, by its id. */
@@ -264,7 +267,7 @@ export async function runAttempt(run: Run, attempt: Attempt, start: AttemptStart
   const prepared = start.prepared ?? prepare(run, start.settings)
   attempt.prepared = isPromiseLike(prepared) ? await prepared : prepared
   const { settings } = attempt.prepared
-  attempt.info.model = { provider: settings.model.provider, modelId: settings.model.modelId }
+  attempt.info.model = Object.freeze({ provider: settings.model.provider, modelId: settings.model.modelId })
   const made = promptFor(run, attempt.prepared)
   const prompt = isPromiseLike(made) ? await untilAborted(made, run.signal) : (made as LanguageModelV4Prompt)
   const asked = run.runner.runProcessLLMRequest({ position: run.position, settings, prompt })

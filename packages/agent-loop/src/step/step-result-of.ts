@@ -5,7 +5,7 @@ import type { Attempt } from './attempt.ts'
 import type { StepContent } from './accepted-step.ts'
 import type { Run } from '../run/run.ts'
 
-/** What a provider told about a call and its transport. */
+/** What a provider told about a call and its transport, frozen as it comes: records of the step share it. */
 export interface ResponseInfo {
   /** Which model was called. */
   model: StepResult['model'] | undefined
@@ -30,7 +30,7 @@ export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): 
   return Object.freeze({
     stepNumber: run.stepNumber,
     attemptCount: run.attemptNumber + 1,
-    model: frozenCopy(info.model!),
+    model: info.model!,
     text,
     reasoning,
     reasoningText,
@@ -43,9 +43,9 @@ export function stepResultOf(run: Run, attempt: Attempt, content: StepContent): 
     finishReason: summary!.finishReason,
     rawFinishReason: summary!.rawFinishReason,
     usage: summary!.usage,
-    warnings: frozenCopy(info.warnings),
-    request: Object.freeze(info.request),
-    response: frozenCopy({
+    warnings: info.warnings,
+    request: info.request,
+    response: Object.freeze({
       id: info.metadata.id,
       modelId: info.metadata.modelId,
       timestamp: info.metadata.timestamp,
