@@ -67,7 +67,7 @@ export function memory(options: MemoryOptions): Memory {
 
 /** Throws: `invalid-option` for a memory without a store. */
 function checkStore(options: MemoryOptions): void {
-  const isStore = (value: object | undefined) => value !== undefined && 'commit' in value
+  const isStore = (value: unknown) => typeof value === 'object' && value !== null && 'commit' in value
   if (isStore(options.store)) return
   throw new MemoryError(
     'invalid-option',

@@ -25,6 +25,8 @@ describe('a memory', () => {
   it.each([
     [() => memory({} as never), 'The store is undefined. Give memory({ store }) one'],
     [() => memory(inMemoryStore() as never), 'A store was given in the place of the options.'],
+    [() => memory({ store: 'a.db' as never }), 'The store is a.db. Give memory({ store }) one, such as sqliteStore('],
+    [() => memory({ store: null as never }), 'The store is null.'],
     [() => sqliteStore('a.db' as never), 'The path of the database is undefined. Give sqliteStore({ path: "a.db" }).'],
     [() => sqliteStore({} as never), 'Give sqliteStore({ path: "threads.db" }).'],
   ])('says what it needs', (make, message) => {

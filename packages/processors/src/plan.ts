@@ -1,5 +1,6 @@
 // Which processor runs in which hook, decided once per run.
 import { ProcessorError } from './errors.ts'
+import { inWords } from './in-words.ts'
 import { hookNames, type HookName, type Processor } from './processor.ts'
 
 /** The three arrays in which processors are given. */
@@ -132,7 +133,7 @@ function checkChoice(processor: Processor, name: 'hold' | 'onError', choices: re
   if (value === undefined || choices.includes(value as string)) return
   throw new ProcessorError(
     'not-a-processor',
-    `The processor '${processor.id}' says ${name}: ${JSON.stringify(value)}. Say ${choices.map(choice => `'${choice}'`).join(' or ')}, or nothing.`,
+    `The processor '${processor.id}' says ${name}: ${inWords(value)}. Say ${choices.map(choice => `'${choice}'`).join(' or ')}, or nothing.`,
     { processorId: processor.id },
   )
 }

@@ -131,6 +131,11 @@ describe('a plan refuses', () => {
       'not-a-processor',
       /says onError: "ignore"\. Say 'fail' or 'skip'/,
     )
+    expectRefusal(
+      { outputProcessors: [{ id: 'guard', hold: 1n as never, processOutputStep: () => {} }] },
+      'not-a-processor',
+      /^The processor 'guard' says hold: 1n\./,
+    )
   })
 
   it('nothing that merely has other members', () => {
